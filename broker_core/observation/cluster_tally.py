@@ -5,7 +5,6 @@ story of each incident.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from typing import Any, Final
 
 from broker_core.clock import NS_PER_S
@@ -19,9 +18,6 @@ _BUSY_NS: Final = 10 * NS_PER_S  # who has done something so shortly before is m
 _PAUSE_NS: Final = 2 * NS_PER_S  # shorter pauses are none
 _SPANS_KEPT: Final = 500  # the last ones
 _USUAL: Final = 4  # times the usual pause, too
-_PLACING: Final = {
-    *(EventKind.LEADERS_MOVED, EventKind.IN_SYNC_GROWN, EventKind.IN_SYNC_SHRUNK, EventKind.PARTITIONS_PLACED)
-}
 _Where = TopicPartition | str  # a partition that is written to, or a group that commits
 
 
@@ -152,7 +148,12 @@ class ClusterTally:
             case EventKind.TOPIC_DELETED:
                 for place in [place for place in self._places if place[0] == event.topic]:
                     self._put(place, event.time_ns, None, 0, 0)
-            case _ if event.kind in _PLACING:
+            case (
+                EventKind.LEADERS_MOVED
+                | EventKind.IN_SYNC_GROWN
+                | EventKind.IN_SYNC_SHRUNK
+                | EventKind.PARTITIONS_PLACED
+            ):
                 for topic, part, *row in event.told["changes"]:
                     self._placed(event, (topic, part), row)
 
@@ -258,14 +259,16 @@ class ClusterTally:
         if self._moved:
             parts.append(f"{counted(len(self._moved), 'leader')} moved")
         if leaderless := self._leaderless.told(now_ns):
-            parts.append(f"{_partitions(leaderless)} without a leader for {_s(max(leaderless.values()))} s")
+            parts.append(
+                f"{counted(len(leaderless), 'partition')} without a leader for {_s(max(leaderless.values()))} s"
+            )
             missed = self._arrivals.missed(now_ns)
             if paused := [pause for place, pause in missed.items() if place in leaderless]:
                 where = f"{len(paused):,} of them" if len(paused) < len(leaderless) else "them"
                 where = "it" if len(leaderless) == 1 else where
                 parts.append(f"nothing arrived on {where} for {_s(max(paused))} s")
         if under := self._under.told(now_ns):
-            parts.append(f"{_partitions(under)} under-replicated for {_s(max(under.values()))} s")
+            parts.append(f"{counted(len(under), 'partition')} under-replicated for {_s(max(under.values()))} s")
         stood = sorted(((pause, str(name)) for name, pause in self._commits.missed(now_ns).items()), reverse=True)
         parts += [f"group {name} did not commit for {_s(pause)} s" for pause, name in stood[:3]]
         if len(stood) > 3:
@@ -312,7 +315,3 @@ def _span(span: list[int | None], now_ns: int) -> list[float]:
 
 def _s(time_ns: int) -> str:
     return f"{time_ns / NS_PER_S:.1f}"
-
-
-def _partitions(places: Iterable[TopicPartition]) -> str:
-    return counted(len(tuple(places)), "partition")

@@ -69,6 +69,7 @@ def json_of(value: Any, what: str) -> bytes:
 
 
 def retyped(headers: Headers, kind: Headers, encoding: Encoding) -> Headers:
+    """The `headers` of a message whose value is replaced by one of `stored_value`, which gave `kind` as its headers."""
     if kind:
         return (*(header for header in headers if header[0] != CONTENT_TYPE), *kind)
     if encoding == "text":

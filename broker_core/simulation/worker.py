@@ -95,7 +95,7 @@ class WorkerActor(Lessee):
         self.queues = (spec.queue,)
         self._ahead: deque[Lease] = deque()
         self._asked: Leases | None = None
-        self._come: Reply[None] = Reply.of(None)
+        self._arrival: Reply[None] = Reply.of(None)
 
     @property
     def target(self) -> str:
@@ -111,8 +111,8 @@ class WorkerActor(Lessee):
                     self._ahead.popleft()
                     continue
                 self.enter("waiting")
-                self._come = Reply()
-                await self._come
+                self._arrival = Reply()
+                await self._arrival
         finally:
             asked, self._asked = self._asked, None
             if asked is not None:
@@ -131,18 +131,18 @@ class WorkerActor(Lessee):
             deadline_ns=now_ns + TAKE_TIMEOUT_NS,
             weight=self.spec.weight,
         )
-        self._asked.then(self._got)
+        self._asked.then(self._take_arrived)
 
-    def _got(self, reply: Leases) -> None:
+    def _take_arrived(self, reply: Leases) -> None:
         if reply is not self._asked:
             return
         self._asked = None
         if reply.error is not None:
-            self._come.fail(reply.error)
+            self._arrival.fail(reply.error)
             return
         self._ahead.extend(reply.result())
         self._ask()
-        self._come.resolve(None)
+        self._arrival.resolve(None)
 
 
 class SubscriberActor(Lessee):
@@ -150,7 +150,7 @@ class SubscriberActor(Lessee):
 
     def __init__(self, spec: SubscriberSpec | ShareGroupSpec, name: str) -> None:
         super().__init__(name, spec)
-        self._read = spec.topics
+        self._topics = spec.topics
         self.queues = tuple(spec.subscriptions.values())
 
     @property
@@ -159,7 +159,7 @@ class SubscriberActor(Lessee):
 
     @property
     def topics(self) -> tuple[str, ...]:
-        return self._read
+        return self._topics
 
     async def run(self) -> None:
         while True:

@@ -46,6 +46,7 @@ class VirtualRun(Closable):
         return timeline(events, self._simulation.broker, now_ns, decisive=self._decisive(events), whole=whole)
 
     def _decisive(self, _events: Sequence[Event]) -> Iterable[Event]:
+        """The events that decided the outcome, for a subclass that judges one."""
         return ()
 
     def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:

@@ -45,9 +45,8 @@ class Report:
     @property
     def tables(self) -> dict[str, pa.Table]:
         """The tables that are written, with times of day beside those of the session."""
-        found: dict[str, Any] = {
-            **self.made.written(), "findings": findings_table(self.findings), **verdicts_table(self.verdicts),
-        }  # fmt: skip
+        found: dict[str, Any] = self.made.written() | verdicts_table(self.verdicts)
+        found["findings"] = findings_table(self.findings)
         return {name: dated(table, name, self.info.metadata.started_at) for name, table in found.items()}
 
     @property

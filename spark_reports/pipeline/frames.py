@@ -105,12 +105,13 @@ class Frames:
 
     @cached_property
     def messages(self) -> DataFrame:
+        """For Spark; names that have no rows of their own are put together."""
         names = self._rolled[1]
         return self._all if names is None else capped(self._all, names)
 
     @property
     def _scanned(self) -> pl.LazyFrame:
-        """The same for Polars, which looks up a few moments sooner."""
+        """`messages` for Polars, which is faster than Spark where a few moments are looked up."""
         names = self._rolled[1]
         return self._scans[0] if names is None else named(self._scans[0], names)
 

@@ -87,7 +87,7 @@ def jars(home: Path) -> list[Path]:
 
 
 def class_path(home: Path, work: Path) -> Path:
-    """A file in `work` with Java's argument, which is too long for the command line of Windows."""
+    """A file in `work` with Java's argument: 280 paths may be longer than one argument of a process can be."""
     path = os.pathsep.join(map(str, (home / "conf", *jars(home))))
     file = work / "class-path"
     file.write_bytes(b'-cp "%s"' % os.fsencode(path.replace("\\", "\\\\").replace('"', '\\"')))

@@ -26,7 +26,9 @@ def _counted(dead: pl.DataFrame, by: str, most: int) -> pl.DataFrame:
             pl.len().alias("dead_lettered"),
             pl.col("redriven_ns").count().alias("redriven"),
             *((pl.col("fate") == fate).sum().alias(name) for name, fate in _FATES.items()),
-            *(pl.col("time_ns").min().alias("first_ns"), pl.col("time_ns").max().alias("last_ns"), *first),
+            pl.col("time_ns").min().alias("first_ns"),
+            pl.col("time_ns").max().alias("last_ns"),
+            *first,
         )
         .sort("dead_lettered", "group", by, descending=[True, False, False])
         .head(most)

@@ -61,9 +61,11 @@ _MARKERS_WAIT_NS: Final = 10_000_000_000
 _GONE: Final = -1
 _NO_END: Final = 1 << 62  # of a log whose end nobody has told
 OFFSET_COMMIT: Final = 8
-#: OffsetCommit, EndTxn, TxnOffsetCommit
-_CHANGING: Final = frozenset({PRODUCE, OFFSET_COMMIT, 26, 28, SHARE_ACKNOWLEDGE})
-#: After each frame, or of many after some, the path of the bytes may go first.
+_JOIN_GROUP, _HEARTBEAT, _LEAVE_GROUP, _SYNC_GROUP, _CONSUMER_GROUP_HEARTBEAT = 11, 12, 13, 14, 68
+_INIT_PRODUCER_ID, _END_TXN, _TXN_OFFSET_COMMIT = 22, 26, 28
+#: Requests that change something in the cluster.
+_CHANGING: Final = frozenset({PRODUCE, OFFSET_COMMIT, _END_TXN, _TXN_OFFSET_COMMIT, SHARE_ACKNOWLEDGE})
+#: The reader sleeps so long after each frame, about so often at most in one `look`: the path of the bytes goes first.
 _YIELD_S, _FEW = 0.000_05, 1_000
 
 
@@ -79,16 +81,19 @@ class _Ending(msgspec.Struct):
 
 
 class Eye:
-    """`put`, `gone` and `wants` are for the path of the bytes, everything else for the observer's thread."""
+    """Makes events of the requests and answers that the path of the bytes puts here.
+
+    `wants`, `put`, `gone` and `fetched_by` are for the thread of that path, everything else for the observer's.
+    """
 
     def __init__(self, changes: Changes, arrivals: Arrivals, names: TopicNames) -> None:
         self._changes, self._arrivals, self._names = changes, arrivals, names
         self._lock = threading.Lock()
         self._waiting: deque[Seen | Event] = deque()
         self._waiting_bytes = self._dropped = 0
-        self.dropped = 0  # in all
-        self.before = 0  # messages that clients were told of as published, and that were there when this began
-        self.news, self.presses = threading.Event(), threading.Event()  # something waits, or much
+        self.dropped = 0  # frames in all that nobody had time to read
+        self.published_before = 0  # messages that clients were told of as published, and that this found there
+        self.something_waits, self.much_waits = threading.Event(), threading.Event()  # to be read
         self._out: list[Event] = []
         self._events = EventStream()
         self._events.attach(self._out.append)
@@ -106,7 +111,8 @@ class Eye:
         self._written: dict[int, set[TopicPartition]] = {}  # by open transactions
         self._ending: list[_Ending] = []
         self._publishing: dict[int, str] = {}  # clients, by connection
-        self.hurries = self.closes = False
+        self.hurries = False  # a look at the cluster would tell what is waited for
+        self.closes = False  # the ports do, so that no client has ended what ends now
         self.not_answered = Counter[str]()  # requests that change something, when it closed
         self._unsure: dict[tuple[str, TopicPartition], int] = {}  # commits that are not answered
         self._committing: dict[int, list[tuple[Seen, Any]]] = {}  # TxnOffsetCommits by producer id
@@ -118,6 +124,7 @@ class Eye:
 
     @staticmethod
     def wants(api_key: int) -> bool:
+        """Whether requests and answers of this API are read."""
         return api_key in _ANSWERED
 
     def put(self, seen: Seen | Event) -> None:
@@ -128,12 +135,13 @@ class Eye:
                 return
             self._waiting.append(seen)
             self._waiting_bytes += size_bytes
-            if self._waiting_bytes > _MUCH_BYTES and not self.presses.is_set():
-                self.presses.set()
-        if not self.news.is_set():
-            self.news.set()
+            if self._waiting_bytes > _MUCH_BYTES and not self.much_waits.is_set():
+                self.much_waits.set()
+        if not self.something_waits.is_set():
+            self.something_waits.set()
 
     def gone(self, connection: Connection) -> None:
+        """The connection has ended; all of it was put here before."""
         self.put(Seen(connection, "", _GONE, 0, 0, 0, b"", False))
 
     def fetched_by(self, connection: Connection) -> Iterable[TopicPartition]:
@@ -146,8 +154,8 @@ class Eye:
         with self._lock:
             taken, self._waiting = self._waiting, deque()
             self._waiting_bytes, missed, self._dropped = 0, self._dropped, 0
-            self.presses.clear()
-        self.news.clear()
+            self.much_waits.clear()
+        self.something_waits.clear()
         self.dropped += missed
         every = 1 + len(taken) // _FEW
         for number, each in enumerate(taken):
@@ -175,7 +183,7 @@ class Eye:
         self._out.clear()
         return found
 
-    def took(self, sweep: Sweep, since_ns: int, now_ns: int, ends_then: dict[TopicPartition, int]) -> None:
+    def take_sweep(self, sweep: Sweep, since_ns: int, now_ns: int, ends_then: dict[TopicPartition, int]) -> None:
         """A look at the cluster that began at `since_ns`, when its partitions ended at `ends_then`.
 
         Of what has passed it tells nothing again; what it alone tells comes by `Changes`.
@@ -342,7 +350,7 @@ class Eye:
                     if batch.is_transactional:
                         self._written.setdefault(producer, set()).add(place)
                     log = self._log(place, at)
-                    self.before += batch.messages * (at < log.first_offset)
+                    self.published_before += batch.messages * (at < log.first_offset)
                     self._tell(place, log, log.arrived(found, self._now_ns))
                     at += batch.messages
 
@@ -563,8 +571,8 @@ _ASKED: Final[dict[int, Callable[[Eye, Seen, Any], object]]] = {
     PRODUCE: Eye.produces,
     FETCH: Eye.fetches_now,
     OFFSET_COMMIT: Eye.commits,
-    11: lambda eye, seen, asked: eye.groups.joins(seen, asked),
-    14: lambda eye, seen, asked: eye.groups.syncs(seen, asked),
+    _JOIN_GROUP: lambda eye, seen, asked: eye.groups.joins(seen, asked),
+    _SYNC_GROUP: lambda eye, seen, asked: eye.groups.syncs(seen, asked),
 }
 _ANSWERED: Final[dict[int, Callable[[Eye, Seen, Any, Any], object]]] = {
     PRODUCE: Eye.published,
@@ -572,14 +580,14 @@ _ANSWERED: Final[dict[int, Callable[[Eye, Seen, Any, Any], object]]] = {
     METADATA: Eye.describes,
     OFFSET_COMMIT: Eye.committed,
     FIND_COORDINATOR: Eye.coordinated,
-    11: lambda eye, *seen: eye.groups.joined(*seen),
-    12: lambda eye, *seen: eye.groups.beats(*seen),
-    13: Eye.left,
-    14: lambda eye, *seen: eye.groups.synced(*seen),
-    22: Eye.identified,
-    26: Eye.ends,
-    28: Eye.commits_in_transaction,
-    68: Eye.heard,
+    _JOIN_GROUP: lambda eye, *seen: eye.groups.joined(*seen),
+    _HEARTBEAT: lambda eye, *seen: eye.groups.beats(*seen),
+    _LEAVE_GROUP: Eye.left,
+    _SYNC_GROUP: lambda eye, *seen: eye.groups.synced(*seen),
+    _INIT_PRODUCER_ID: Eye.identified,
+    _END_TXN: Eye.ends,
+    _TXN_OFFSET_COMMIT: Eye.commits_in_transaction,
+    _CONSUMER_GROUP_HEARTBEAT: Eye.heard,
     SHARE_FETCH: Eye.shared,
     SHARE_ACKNOWLEDGE: Eye.shared,
 }

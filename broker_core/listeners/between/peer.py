@@ -141,8 +141,8 @@ class BetweenPeer(KafkaPeer):
     def look(self) -> Look | None:
         if self._eye.is_settled:
             self._told_of = self._taken
-        self._eye.news.wait(_OFTEN_S)
-        self._eye.presses.wait(_OFTEN_S)  # frames come in crowds
+        self._eye.something_waits.wait(_OFTEN_S)
+        self._eye.much_waits.wait(_OFTEN_S)  # frames come in crowds
         if self._closing.is_set():
             return None
         now_ns = self._now_ns()
@@ -167,9 +167,7 @@ class BetweenPeer(KafkaPeer):
     def _looked(self, now_ns: int) -> str:
         """Begin a sweep where one is due, and take the one that has ended; why something was missed."""
         if self._sweep is None:
-            if (
-                self._eye.closes
-            ):  # the last sweep is not this thread's, and whoever failed here would lose what it has read
+            if self._eye.closes:  # the last sweep is `rest`'s; an error of one from here would lose what was read
                 return ""
             hurries = self._eye.hurries and not self._changes.misses and self._look_s < _SOON_S * MOST_SHARE
             if time.monotonic() >= self._pace.due_s - (self._every_s - _SOON_S if hurries else 0):
@@ -189,7 +187,7 @@ class BetweenPeer(KafkaPeer):
             first, self._away_since_s = self._away_since_s is None, self._away_since_s or began_s
             return f"no broker of {self.address} answers: {error}" if first else ""
         self._away_since_s = None
-        self._eye.took(sweep, since_ns, now_ns, self._ends)
+        self._eye.take_sweep(sweep, since_ns, now_ns, self._ends)
         self._took(sweep, began_s)
         self._remember()
         self._taken = self._begun
@@ -244,7 +242,7 @@ class BetweenPeer(KafkaPeer):
     @property
     def published_before(self) -> int:
         """Messages that clients have sent again, and that the cluster had taken before this began."""
-        return self._eye.before
+        return self._eye.published_before
 
     @property
     def not_answered(self) -> dict[str, list[list[Any]]]:
@@ -267,7 +265,7 @@ class BetweenPeer(KafkaPeer):
         now_ns = self._now_ns()
         events, gap = self._eye.look(now_ns)
         if self._last is not None:
-            self._eye.took(*self._last, now_ns, dict(self._changes.ends))
+            self._eye.take_sweep(*self._last, now_ns, dict(self._changes.ends))
         events += self._eye.look(now_ns + WAIT_NS)[0]
         if asked := +self._eye.not_answered:
             gap = gap or _NOT_ANSWERED.format(", ".join(f"{count} {api}" for api, count in sorted(asked.items())))

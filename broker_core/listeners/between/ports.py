@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import socket
 import ssl
 import threading
@@ -233,10 +234,6 @@ class Ports(Passage, Closable):
 
 def _two_files_a_client(most: int) -> None:
     """Each client's connection has another to the cluster."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * most + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -23,8 +23,10 @@ from broker_core.operations.request import Problem
 from broker_core.version import program_version
 from resources import path
 
+# -- the OpenAPI document
+
 _REF = "#/components/schemas/{name}"
-_WHAT = {
+_MEANINGS = {  # of error statuses
     401: "No token, or one that the broker does not know",
     403: "The principal may not do this, or the Host or Origin is not allowed",
     404: "Something that the request names does not exist",
@@ -38,6 +40,7 @@ _WHAT = {
 
 
 def document(routes: Sequence[Route], access: Access, info: dict[str, str]) -> dict[str, Any]:
+    """The OpenAPI document of `routes`: parameters, bodies and answers by their types, statuses by their form."""
     kinds: list[Any] = [Problem]
     for each in routes:
         kinds += [kind for kind in (*_answers(each), each.body, each.error) if kind is not None]
@@ -125,7 +128,7 @@ def _responses(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     if route.error is not None:  # for some errors the listener answers before the route
         problem[route.media_type] = {"schema": schemas[id(route.error)]}
     for error in sorted(errors):
-        found[str(error)] = {"description": _WHAT[error], "content": problem}
+        found[str(error)] = {"description": _MEANINGS[error], "content": problem}
         if error in {429, 503}:
             seconds = {"description": "Seconds to wait", "schema": {"type": "integer", "minimum": 1}}
             found[str(error)]["headers"] = {"Retry-After": seconds}
@@ -141,10 +144,12 @@ def _query_parameters(kind: Any) -> list[dict[str, Any]]:
     ]
 
 
+# -- the application
+
 _ENCODE = msgspec.json.Encoder().encode
 
 
-def served(route: Route) -> routing.Route:
+def _served(route: Route) -> routing.Route:
     found = routing.Route(route.path, _endpoint(route), methods=[route.method], name=route.name)
     found.methods = {route.method}  # Starlette adds HEAD to GET
     return found
@@ -211,7 +216,7 @@ def application(context: HttpContext, origin: OriginGuard) -> RequestGate:
 
     app = Starlette(
         routes=[
-            *map(served, (*described, *connections.streams.found)),
+            *map(_served, (*described, *connections.streams.found)),
             routing.Route("/openapi.json", openapi),
             routing.Route("/docs", _page),
             routing.Route("/docs/{file}", _page_file),

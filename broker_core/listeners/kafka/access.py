@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from kio.schema.describe_client_quotas.v1.request import DescribeClientQuotasRequest
     from kio.schema.describe_user_scram_credentials.v0.request import DescribeUserScramCredentialsRequest
 
+# -- ACLs
+
 _ANY, _MATCH, _LITERAL, _PREFIXED = 1, 2, 3, 4
 _DENY, _ALLOW = 2, 3
 _ANY_HOST = "*"
@@ -41,8 +43,8 @@ _USER = "User:"
 _CLUSTER_NAME = "kafka-cluster"
 _KINDS: dict[int, ResourceKind] = {2: "topic", 3: "group", 4: "broker", 5: "transactional_id"}
 _TYPES = {kind: number for number, kind in _KINDS.items()}
-_RIGHTS: dict[int, AclOperation] = {2: "all", 3: "read", 4: "write", 7: "admin"}
-_NUMBERS = {rights: number for number, rights in _RIGHTS.items()}
+_OPERATIONS: dict[int, AclOperation] = {2: "all", 3: "read", 4: "write", 7: "admin"}
+_OPERATION_NUMBERS = {operation: number for number, operation in _OPERATIONS.items()}
 
 
 class Binding(NamedTuple):
@@ -63,7 +65,7 @@ _OF_ACL = Binding._fields[3:]  # what stands in the row of its resource is left 
 def acl_of(asked: Any) -> Acl:
     """The rule for a binding that is to be created. Raises INVALID_REQUEST for what no rule can express."""
     kind = _KINDS.get(asked.resource_type)
-    operation = _RIGHTS.get(asked.operation)
+    operation = _OPERATIONS.get(asked.operation)
     name = asked.resource_name
     problems = (
         (kind is None, "ACLs are for topics, groups, transactional ids and the cluster"),
@@ -101,12 +103,12 @@ def binding_of(acl: Acl) -> Binding:
         _PREFIXED if acl.prefixed else _LITERAL,
         f"{_USER}{acl.principal}",
         _ANY_HOST,
-        _NUMBERS[acl.operation],
+        _OPERATION_NUMBERS[acl.operation],
         _DENY if acl.deny else _ALLOW,
     )
 
 
-def matching(asked: Any) -> Callable[[Binding], bool]:
+def acl_filter(asked: Any) -> Callable[[Binding], bool]:
     """Whether a binding is what the filter `asked` is for. Raises INVALID_REQUEST for unknown numbers."""
     numbers = (asked.resource_type_filter, asked.pattern_type_filter, asked.operation, asked.permission_type)
     if min(numbers) < _ANY:
@@ -119,25 +121,29 @@ def matching(asked: Any) -> Callable[[Binding], bool]:
             and asked.host_filter in {None, binding.host}
             and asked.operation in {_ANY, binding.operation}
             and asked.permission_type in {_ANY, binding.permission_type}
-            and _named(binding, asked.resource_name_filter, asked.pattern_type_filter)
+            and _fits_name(binding, asked.resource_name_filter, asked.pattern_type_filter)
         )
 
     return fits
 
 
-def _named(binding: Binding, name: str | None, pattern_type: int) -> bool:
+def _fits_name(binding: Binding, name: str | None, pattern_type: int) -> bool:
     if pattern_type == _MATCH and name is not None:
         if binding.pattern_type == _PREFIXED:
             return name.startswith(binding.resource_name)
         return binding.resource_name in {ANY_NAME, name}
-    return pattern_type in {_ANY, _MATCH, binding.pattern_type} and name in {None, binding.resource_name}
+    return pattern_type in {  # -- ACLs
+        _ANY,
+        _MATCH,
+        binding.pattern_type,
+    } and name in {None, binding.resource_name}
 
 
 @api("DescribeAcls", 29, 1, 3, most_elements=FEW_ELEMENTS)
 def _describe_acls(call: Call, request: DescribeAclsRequest) -> Answer:
     """The ACLs that a filter is for, and the rules of the access file as far as ACLs can say the same."""
     call.must(READ, "broker")
-    fits = matching(request)
+    fits = acl_filter(request)
     resources: dict[tuple[int, str, int], list[Binding]] = {}
     for binding in filter(fits, bindings(call)):
         resources.setdefault(binding[:3], []).append(binding)
@@ -160,15 +166,15 @@ def _create_acls(call: Call, request: CreateAclsRequest) -> Answer:
     They hold beside those of the access file, for HTTP too. What a rule cannot express, and what would keep the
     client from altering ACLs, is INVALID_REQUEST with the reason.
     """
-    return call.later("results", lambda asked: outcome(_create, call, asked), request.creations)
+    return call.later("results", lambda asked: outcome(_create_acl, call, asked), request.creations)
 
 
-def _create(call: Call, asked: Any) -> None:
+def _create_acl(call: Call, asked: Any) -> None:
     call.must(ADMIN, "broker")
     _change(call, CreateAcls(acls=(acl_of(asked),)))
 
 
-def _change(call: Call, request: CreateAcls | DeleteAcls) -> None:
+def _change(call: Call, request: CreateAcls | DeleteAcls | SetUser | DeleteUser) -> None:
     changes.ask(call.context.host, call.context.access, call.principal, request, call.client)
 
 
@@ -182,12 +188,12 @@ def _delete_acls(call: Call, request: DeleteAclsRequest) -> Answer:
     Rules of the access file are changed in the file: each that a filter is for is answered with INVALID_REQUEST, as
     is what would keep the client from altering ACLs.
     """
-    return call.later("filter_results", partial(outcome, _delete, call), request.filters)
+    return call.later("filter_results", partial(outcome, _delete_filtered, call), request.filters)
 
 
-def _delete(call: Call, asked: Any) -> dict[str, Any]:
+def _delete_filtered(call: Call, asked: Any) -> dict[str, Any]:
     call.must(ADMIN, "broker")
-    fits = matching(asked)
+    fits = acl_filter(asked)
     found = {binding: acl for binding, acl in bindings(call).items() if fits(binding)}
     gone = [acl for acl in found.values() if call.broker.access.acls.find(acl) is not None]
     if gone:
@@ -199,8 +205,10 @@ def _delete(call: Call, asked: Any) -> dict[str, Any]:
     }
 
 
-MECHANISMS: Final[dict[int, Mechanism]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-NUMBERS: Final = {mechanism: number for number, mechanism in MECHANISMS.items()}
+# -- users with passwords
+
+_MECHANISMS: Final[dict[int, Mechanism]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+_MECHANISM_NUMBERS: Final = {mechanism: number for number, mechanism in _MECHANISMS.items()}
 
 
 @api("DescribeUserScramCredentials", 50, 0, 0, most_elements=FEW_ELEMENTS)
@@ -211,15 +219,15 @@ def _describe_user_scram_credentials(call: Call, request: DescribeUserScramCrede
     for credential in call.broker.access.credentials.all:
         users.setdefault(credential.user.user, []).append(credential.user)
     asked = Counter(each.name for each in request.users or ()) or Counter(users.keys())
-    rows = [_user(name, users.get(name, []), times) for name, times in asked.items()]
+    rows = [_described_user(name, users.get(name, []), times) for name, times in asked.items()]
     return {"results": rows, "error_message": ""}
 
 
-def _user(name: str, credentials: list[ScramUser], times: int) -> dict[str, Any]:
+def _described_user(name: str, credentials: list[ScramUser], times: int) -> dict[str, Any]:
     if times > 1 or not credentials:
         code = ErrorCode.DUPLICATE_RESOURCE if times > 1 else ErrorCode.RESOURCE_NOT_FOUND
         return {"user": name, **failed(BrokerError(code, name))}
-    rows = [{"mechanism": NUMBERS[each.mechanism], "iterations": each.iterations} for each in credentials]
+    rows = [{"mechanism": _MECHANISM_NUMBERS[each.mechanism], "iterations": each.iterations} for each in credentials]
     return {"user": name, "credential_infos": rows}
 
 
@@ -231,26 +239,26 @@ def _alter_user_scram_credentials(call: Call, request: AlterUserScramCredentials
     16,384, as in Kafka. A user is a principal in rules, ACLs and quotas. A principal whose token stands in the
     access file is no user. All that is asked for the user is done, or nothing.
     """
-    changes: dict[str, list[Any]] = {}
+    by_user: dict[str, list[Any]] = {}
     asked: list[Any] = [*request.deletions, *request.upsertions]
     for each in asked:
-        changes.setdefault(each.name, []).append(each)
-    return call.later("results", lambda user: outcome(_alter_user, call, user, changes[user], user=user), changes)
+        by_user.setdefault(each.name, []).append(each)
+    return call.later("results", lambda user: outcome(_alter_user, call, user, by_user[user], user=user), by_user)
 
 
 def _alter_user(call: Call, user: str, asked: list[Any]) -> None:
     call.must(ADMIN, "broker")
     if len({each.mechanism for each in asked}) < len(asked):
         raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, user)
-    for request in [_request(call, user, each) for each in asked]:
-        changes.ask(call.context.host, call.context.access, call.principal, request, call.client)
+    for request in [_user_request(call, user, each) for each in asked]:
+        _change(call, request)
 
 
-def _request(call: Call, user: str, asked: Any) -> SetUser | DeleteUser:
+def _user_request(call: Call, user: str, asked: Any) -> SetUser | DeleteUser:
     """Raises what is wrong with it, before anything of the user is changed."""
-    mechanism = MECHANISMS.get(asked.mechanism)
+    mechanism = _MECHANISMS.get(asked.mechanism)
     if mechanism is None:
-        raise BrokerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, f"there are {', '.join(MECHANISMS.values())}")
+        raise BrokerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, f"there are {', '.join(_MECHANISMS.values())}")
     if not hasattr(asked, "salted_password"):
         if call.broker.access.credentials.find((user, mechanism)) is None:
             raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, f"{user} with {mechanism}")
@@ -259,6 +267,8 @@ def _request(call: Call, user: str, asked: Any) -> SetUser | DeleteUser:
     ScramCredential.of_salted(user, mechanism, asked.iterations, salt, salted)
     return SetUser(user=user, mechanism=mechanism, iterations=asked.iterations, salt=salt, salted_password=salted)
 
+
+# -- quotas
 
 _MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
 _KEY_OF_API: dict[str, QuotaKey] = {
@@ -289,7 +299,7 @@ _MOST_COMPONENTS = 20  # of a filter, with room for tags; each is held against e
 @api("DescribeClientQuotas", 48, 0, 1, most_elements=_MOST_COMPONENTS)
 def _describe_client_quotas(call: Call, request: DescribeClientQuotasRequest) -> Answer:
     call.must(READ, "broker")
-    fits = [_matching(each) for each in request.components]
+    fits = [_quota_filter(each) for each in request.components]
     types = {each.entity_type for each in request.components}
     found: dict[tuple[tuple[str, str], ...], list[dict[str, Any]]] = {}
     for quota in call.broker.access.quotas.all:
@@ -309,7 +319,7 @@ def _names_of(quota: ClientQuota) -> dict[str, str]:
     return {entity_type: name for entity_type, name in named.items() if name is not None}
 
 
-def _matching(component: Any) -> Callable[[dict[str, str]], bool]:
+def _quota_filter(component: Any) -> Callable[[dict[str, str]], bool]:
     entity_type, how = component.entity_type, component.match_type
     if entity_type not in {USER, CLIENT_ID, _IP} or how not in {_EXACT, _DEFAULT, _ANY_ENTITY}:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a filter is for user, client-id or ip, by name, default or any")
@@ -337,7 +347,7 @@ def _alter_client_quotas(call: Call, request: AlterClientQuotasRequest) -> Answe
 
 def _alter_quota(call: Call, asked: Any, validate_only: bool) -> None:
     call.must(ADMIN, "broker")
-    user, client_id = _entity(asked)
+    user, client_id = _quota_entity(asked)
     quotas = [  # the rate of one that is removed says nothing
         (ClientQuota(each.key, 1 if each.remove else each.value, user, client_id), each.remove) for each in asked.ops
     ]
@@ -348,7 +358,7 @@ def _alter_quota(call: Call, asked: Any, validate_only: bool) -> None:
             call.ask(RemoveQuota(key=quota.key, user=user, client_id=client_id))
 
 
-def _entity(asked: Any) -> tuple[str | None, str | None]:
+def _quota_entity(asked: Any) -> tuple[str | None, str | None]:
     """The user and the client id, as in `ClientQuota`."""
     types = [each.entity_type for each in asked.entity]
     names = {each.entity_type: ANY_NAME if each.entity_name is None else each.entity_name for each in asked.entity}

@@ -42,6 +42,8 @@ _MOST_BYTES = 64 * 1_048_576
 
 
 class _Place(msgspec.Struct, frozen=True):
+    """What is fetched of one partition; `topic` is the row of the request that names it."""
+
     topic: Any
     partition: int
     offset: int
@@ -167,7 +169,7 @@ def _readable(call: Call, topic: Any) -> str | _Read:
 
 
 def _read(call: Call, name: str, place: _Place, left_bytes: int) -> _Read:
-    aborted: list[AbortedTransaction] | None = []
+    aborted: list[AbortedTransaction] | None = []  # for an unknown partition, and null for other errors, as in Kafka
     try:
         log = call.broker.logs.partition(name, place.partition)
         aborted = None
@@ -202,10 +204,6 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
         call.context.readers.fetched(call.now_ns, call.broker, call.connection.id, call.client, fetched)
 
 
-def _aborted(each: AbortedTransaction) -> dict[str, int]:
-    return {"producer_id": each.producer_id, "first_offset": each.first_offset}
-
-
 def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]) -> Body:
     topics: dict[Hashable, dict[str, Any]] = {}
     for place, read in zip(places, found, strict=True):
@@ -216,6 +214,9 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
             place.key[0],
             {"topic": getattr(place.topic, "topic", ""), "topic_id": place.topic.topic_id, "partitions": []},
         )
+        aborted = read.aborted and [
+            {"producer_id": each.producer_id, "first_offset": each.first_offset} for each in read.aborted
+        ]
         topic["partitions"].append(
             {
                 "partition_index": place.partition,
@@ -223,7 +224,7 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
                 "high_watermark": read.high_watermark,
                 "last_stable_offset": read.last_stable_offset,
                 "log_start_offset": read.start_offset,
-                "aborted_transactions": None if read.aborted is None else [*map(_aborted, read.aborted)],
+                "aborted_transactions": aborted,
                 "records": read.records,
             }
         )

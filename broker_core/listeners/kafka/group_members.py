@@ -174,10 +174,11 @@ def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str
 
 @api("ConsumerGroupHeartbeat", 68, 0, 1)
 def _consumer_group_heartbeat(call: Call, request: ConsumerGroupHeartbeatRequest) -> Answer:
+    """A member joins, reconciles and leaves (KIP-848). The first one that comes to a classic group upgrades it."""
     group, pending = request.group_id, call.context.pending
     clients = call.broker.groups.clients(group)
     try:
-        member_id = heartbeats(call, request, is_there=call.broker.groups.is_consumer_group(group))
+        member_id = heartbeating_member(call, request, is_there=call.broker.groups.is_consumer_group(group))
         others = [client for known, client in clients.items() if known != member_id]
         timeout_ms = ms(request.rebalance_timeout)
         result = call.broker.groups.consumer_heartbeat(
@@ -215,7 +216,7 @@ def _consumer_group_heartbeat(call: Call, request: ConsumerGroupHeartbeatRequest
     )
 
 
-def heartbeats(call: Call, request: Any, *, is_there: bool) -> str:
+def heartbeating_member(call: Call, request: Any, *, is_there: bool) -> str:
     """The id of the member that heartbeats, a new one if it joins without. Raises FORBIDDEN, INVALID_REQUEST.
 
     Raises for the leave of a member of a group that is not there as Kafka does, which Java's clients ignore, and

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from kio.schema.offset_fetch.v10.request import OffsetFetchRequest
     from kio.schema.offset_for_leader_epoch.v4.request import OffsetForLeaderEpochRequest
 
+# -- of logs
+
 _MOST_LOOKED_AT = 100_000  # offsets or batches, under the lock
 _CLOCKS_DIFFER_MS = 60_000
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_PENDING_UPLOAD = range(-1, -7, -1)
@@ -56,10 +58,10 @@ def _list_offsets(call: Call, request: ListOffsetsRequest) -> Answer:
     Of what is stored elsewhere (v9, v11) there is nothing: -1.
     """
     committed = request.isolation_level == READ_COMMITTED
-    return call.sliced("topics", outcomes(request.topics, partial(_partition, call, committed)))
+    return call.sliced("topics", outcomes(request.topics, partial(_listed, call, committed)))
 
 
-def _partition(call: Call, committed: bool, name: str, asked: Any) -> dict[str, Any]:
+def _listed(call: Call, committed: bool, name: str, asked: Any) -> dict[str, Any]:
     call.must(READ, "topic", name)
     if call.version < _FIRST_WITH.get(asked.timestamp, 0):
         raise KafkaOnlyError(KafkaError.unsupported_version, f"{asked.timestamp} for a time")
@@ -135,6 +137,13 @@ def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:
     return {"leader_epoch": LEADER_EPOCH, "end_offset": end_offset} if asked.leader_epoch == LEADER_EPOCH else {}
 
 
+# -- of groups
+
+_FIRST_OF_KIP_848 = 9  # of OffsetCommit
+_NO_OFFSET = OffsetAndMetadata(-1)
+_FIRST_WITH_GROUPS, _FIRST_WITH_ERRORS_OF_GROUPS = 8, 2  # of OffsetFetch
+
+
 @api("OffsetCommit", 8, 2, 10)
 def _offset_commit(call: Call, request: OffsetCommitRequest) -> Answer:
     """A group's offsets, each partition by itself; backwards too, as Kafka allows. From v10 on topics go by id.
@@ -191,12 +200,6 @@ def _commit_code(call: Call, group: str, error: BrokerError) -> int:
     return kafka_code(error)
 
 
-_FIRST_OF_KIP_848 = 9
-_NO_OFFSET = OffsetAndMetadata(-1)
-_FIRST_WITH_GROUPS = 8
-_FIRST_WITH_ERRORS_OF_GROUPS = 2
-
-
 @api("OffsetFetch", 9, 1, 10)
 def _offset_fetch(call: Call, request: OffsetFetchRequest) -> Answer:
     """The committed offsets of groups, -1 if there is none. From v8 on for several groups at once, from v10 on by topic
@@ -209,12 +212,13 @@ def _offset_fetch(call: Call, request: OffsetFetchRequest) -> Answer:
     if call.version >= _FIRST_WITH_GROUPS:
         stable = request.require_stable
         groups = {each.group_id: each for each in request.groups}.values()
-        rows = ({"group_id": each.group_id, **_group(call, each, stable=stable)} for each in groups)
+        rows = ({"group_id": each.group_id, **_fetched(call, each, stable=stable)} for each in groups)
         return call.sliced("groups", rows)
-    return _group(call, request, stable=request.require_stable)
+    return _fetched(call, request, stable=request.require_stable)
 
 
 def refused_offset_fetch(version: int, request: Any, code: int) -> Body:
+    """The answer to OffsetFetch with this error for all that is asked for."""
     if version >= _FIRST_WITH_GROUPS:
         rows = ({"group_id": each.group_id, **_refused(version, each.topics, code)} for each in request.groups)
         return {"groups": [*rows]}
@@ -224,15 +228,15 @@ def refused_offset_fetch(version: int, request: Any, code: int) -> Body:
 def _refused(version: int, topics: Any, code: int) -> Body:
     rows: list[Body] = []
     if version < _FIRST_WITH_ERRORS_OF_GROUPS:
-        rows = [*by_partition(topics, lambda _topic, number: _nothing(number, code), of="partition_indexes")]
+        rows = [*by_partition(topics, lambda _topic, number: _no_offset(number, code), of="partition_indexes")]
     return {"topics": rows, "error_code": code}
 
 
-def _nothing(number: int, code: int) -> Body:
+def _no_offset(number: int, code: int) -> Body:
     return {"partition_index": number, "committed_offset": -1, "metadata": "", "error_code": code}
 
 
-def _group(call: Call, asked: Any, *, stable: bool) -> Body:
+def _fetched(call: Call, asked: Any, *, stable: bool) -> Body:
     group, topics, member_id = asked.group_id, asked.topics, getattr(asked, "member_id", None)
     try:
         call.must(READ, "group", group)
@@ -254,11 +258,11 @@ def _group(call: Call, asked: Any, *, stable: bool) -> Body:
 
     def row(name: str | None, number: int) -> Body:
         if name is None:
-            return _nothing(number, KafkaError.unknown_topic_id.value)
+            return _no_offset(number, KafkaError.unknown_topic_id.value)
         if not call.may(READ, "topic", name):
-            return _nothing(number, kafka_code(ForbiddenError("topic", name)))
+            return _no_offset(number, kafka_code(ForbiddenError("topic", name)))
         if (name, number) in unstable:
-            return _nothing(number, ErrorCode.UNSTABLE_OFFSET_COMMIT.code)
+            return _no_offset(number, ErrorCode.UNSTABLE_OFFSET_COMMIT.code)
         value = known.get((name, number), _NO_OFFSET)
         return {
             "partition_index": number,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kio.schema.errors import ErrorCode as KafkaError
 
+from broker_core.access import ResourceKind
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.writing import Body
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from kio.schema.describe_log_dirs.v5.request import DescribeLogDirsRequest
     from kio.schema.describe_quorum.v2.request import DescribeQuorumRequest
     from kio.schema.elect_leaders.v2.request import ElectLeadersRequest
+    from kio.schema.find_coordinator.v6.request import FindCoordinatorRequest
     from kio.schema.unregister_broker.v0.request import UnregisterBrokerRequest
     from kio.schema.update_features.v2.request import UpdateFeaturesRequest
 
@@ -52,6 +54,45 @@ def _describe_cluster(call: Call, request: DescribeClusterRequest) -> Answer:
         "controller_id": NODE_ID,
         "brokers": [call.this_node],
     }
+
+
+_COORDINATED: dict[int, ResourceKind] = {0: "group", 1: "transactional_id"}
+_SHARE = 2
+_NOBODY: dict[str, Any] = {"node_id": -1, "port": -1, "error_message": ""}
+_FIRST_WITH_KEYS, _FIRST_WITH_SHARES = 4, 6
+
+
+@api("FindCoordinator", 10, 0, 6)
+def _find_coordinator(call: Call, request: FindCoordinatorRequest) -> Answer:
+    """This broker coordinates every group, every transaction and, from v6 on, every share partition.
+
+    The key of a share partition is "group:topic id:partition" (KIP-932), and who may read the group may ask for it.
+    """
+    if call.version < _FIRST_WITH_KEYS:
+        older: Any = request
+        return outcome(_coordinator, call, request.key_type, older.key, **_NOBODY)
+    keys = dict.fromkeys(request.coordinator_keys)
+    rows = (outcome(_coordinator, call, request.key_type, key, key=key, **_NOBODY) for key in keys)
+    return call.sliced("coordinators", rows)
+
+
+def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
+    if kind == _SHARE and call.version >= _FIRST_WITH_SHARES:
+        call.must(READ, "group", _group_of_share_key(key))
+    elif kind in _COORDINATED:
+        call.must(READ, _COORDINATED[kind], key)
+    else:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no key type {kind}")
+    if _COORDINATED.get(kind) == "group":
+        call.context.readers.asks_for(call.connection.id, call.client, key)
+    return {**call.this_node, "error_message": "" if call.version >= _FIRST_WITH_KEYS else "NONE"}  # as in Kafka
+
+
+def _group_of_share_key(key: str) -> str:
+    group, *place = key.rsplit(":", 2)
+    if not group or len(place) != len(("topic id", "partition")):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{key[:249]!r} is not group:topic id:partition")
+    return group
 
 
 _METADATA = ("__cluster_metadata", 0)

@@ -20,7 +20,7 @@ from broker_core.listeners.kafka.call import (
     failed,
     outcome,
 )
-from broker_core.listeners.kafka.group_members import by_topic, heartbeats
+from broker_core.listeners.kafka.group_members import by_topic, heartbeating_member
 from broker_core.listeners.kafka.groups import IN_PROCESS, with_operations
 from broker_core.operations.groups import ForgetShareOffsets, ResetShareOffsets, SubscribeShareGroup
 from broker_core.replies import Reply, all_done
@@ -63,7 +63,7 @@ def _subscribe(
 def _beat(call: Call, request: ShareGroupHeartbeatRequest, topics: tuple[str, ...] | None, now_ns: int) -> Body:
     share_groups, group = call.broker.share_groups, request.group_id
     try:
-        member_id = heartbeats(call, request, is_there=group in share_groups.names())
+        member_id = heartbeating_member(call, request, is_there=group in share_groups.names())
         others = [member.holder for member in share_groups.members(group) if member.member_id != member_id]
         holder = call.context.pending.label(group, call.client, others, member_id, call.connection.id)
         keeps = call.context.share_sessions.is_open(group, member_id)

@@ -1,4 +1,4 @@
-"""Topics: what there is and who answers for it, and their making, growth and end."""
+"""Topics: described, created, extended and deleted, also in part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from uuid import UUID
 
 from kio.schema.errors import ErrorCode as KafkaError
 
-from broker_core.access import ResourceKind
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import (
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from kio.schema.delete_records.v2.request import DeleteRecordsRequest
     from kio.schema.delete_topics.v6.request import DeleteTopicsRequest
     from kio.schema.describe_topic_partitions.v0.request import DescribeTopicPartitionsRequest
-    from kio.schema.find_coordinator.v6.request import FindCoordinatorRequest
     from kio.schema.metadata.v13.request import MetadataRequest
 
 _UNKNOWN_TOPIC_ID = 100
@@ -68,7 +66,7 @@ def _metadata(call: Call, request: MetadataRequest) -> Answer:
     may_create = call.context.create_topics and request.allow_auto_topic_creation
     if missing and may_create:
         return Later(lambda: _create_missing(call, request, wanted, missing))
-    return call.sliced("topics", _named(call, request, wanted), **_cluster(call, request))
+    return call.sliced("topics", _described(call, request, wanted), **_cluster(call, request))
 
 
 def _create_missing(call: Call, request: MetadataRequest, wanted: Sequence[Wanted], missing: Sequence[str]) -> Body:
@@ -79,7 +77,7 @@ def _create_missing(call: Call, request: MetadataRequest, wanted: Sequence[Wante
                 # Another client may have created it, and a name may not be allowed: the response shows both.
                 with contextlib.suppress(BrokerError):
                     call.ask(CreateTopic(name=name, partitions=call.context.create_topics))
-    return {"topics": call.gathered(_named(call, request, wanted)), **_cluster(call, request)}
+    return {"topics": call.gathered(_described(call, request, wanted)), **_cluster(call, request)}
 
 
 def _cluster(call: Call, request: Any) -> Body:
@@ -89,7 +87,7 @@ def _cluster(call: Call, request: Any) -> Body:
     return cluster
 
 
-def _named(call: Call, request: MetadataRequest, wanted: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
+def _described(call: Call, request: MetadataRequest, wanted: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
     topics, logs = call.broker.topics, call.broker.logs
     for given, topic_id in wanted:
         name = call.topic_with(topic_id, queues=True) if given is None else given
@@ -168,48 +166,11 @@ def _describe_topic_partitions(call: Call, request: DescribeTopicPartitionsReque
     return {"topics": topics}
 
 
-_KINDS: dict[int, ResourceKind] = {0: "group", 1: "transactional_id"}
-_SHARE = 2
-_NOBODY: dict[str, Any] = {"node_id": -1, "port": -1, "error_message": ""}
-_FIRST_WITH_KEYS, _FIRST_WITH_SHARES = 4, 6
-
-
-@api("FindCoordinator", 10, 0, 6)
-def _find_coordinator(call: Call, request: FindCoordinatorRequest) -> Answer:
-    """This broker coordinates every group, every transaction and, from v6 on, every share partition.
-
-    The key of a share partition is "group:topic id:partition" (KIP-932), and who may read the group may ask for it.
-    """
-    if call.version < _FIRST_WITH_KEYS:
-        older: Any = request
-        return outcome(_coordinator, call, request.key_type, older.key, **_NOBODY)
-    keys = dict.fromkeys(request.coordinator_keys)
-    rows = (outcome(_coordinator, call, request.key_type, key, key=key, **_NOBODY) for key in keys)
-    return call.sliced("coordinators", rows)
-
-
-def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
-    if kind == _SHARE and call.version >= _FIRST_WITH_SHARES:
-        call.must(READ, "group", _group_of(key))
-    elif kind in _KINDS:
-        call.must(READ, _KINDS[kind], key)
-    else:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no key type {kind}")
-    if _KINDS.get(kind) == "group":
-        call.context.readers.asks_for(call.connection.id, call.client, key)
-    return {**call.this_node, "error_message": "" if call.version >= _FIRST_WITH_KEYS else "NONE"}  # as in Kafka
-
-
-def _group_of(key: str) -> str:
-    group, *place = key.rsplit(":", 2)
-    if not group or len(place) != len(("topic id", "partition")):
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{key[:249]!r} is not group:topic id:partition")
-    return group
-
+# -- changes
 
 _SAID_OF_SETTINGS = ("name", "value", "read_only", "config_source")
 _END = -1  # of a partition
-_FIRST_WITH_IDS = 6
+_FIRST_WITH_IDS = 6  # of DeleteTopics
 
 
 @api("CreateTopics", 19, 2, 7)
@@ -218,19 +179,21 @@ def _create_topics(call: Call, request: CreateTopicsRequest) -> Answer:
 
     There is one broker, so the replication factor is 1 (or -1), and every replica is assigned to it.
     """
-    return _changed(call, "topics", _create, request, configs=())
+    return _changed(call, "topics", _create_topic, request, configs=())
 
 
 def _changed(
     call: Call, field: str, change: Callable[[Call, Any, bool], object], request: Any, **more: object
 ) -> Later:
+    """The answer, whose rows in `field` say what came of `change` for each topic."""
+
     def row(asked: Any) -> Body:
         return outcome(change, call, asked, request.validate_only, name=asked.name, **more)
 
     return call.later(field, row, request.topics)
 
 
-def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
+def _create_topic(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
     name, host = asked.name, call.context.host
     call.must(ADMIN, "topic", name)
     call.broker.logs.check_new(name)
@@ -282,10 +245,10 @@ def _check_collision(call: Call, name: str) -> None:
 @api("CreatePartitions", 37, 0, 3)
 def _create_partitions(call: Call, request: CreatePartitionsRequest) -> Answer:
     """More partitions for topics; keys may land elsewhere from then on."""
-    return _changed(call, "results", _add, request)
+    return _changed(call, "results", _add_partitions, request)
 
 
-def _add(call: Call, asked: Any, validate_only: bool) -> None:
+def _add_partitions(call: Call, asked: Any, validate_only: bool) -> None:
     def add(now_ns: int) -> None:
         present = call.broker.logs.partition_count(asked.name)
         if asked.count <= present:

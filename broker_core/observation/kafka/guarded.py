@@ -79,7 +79,7 @@ class Guarded:
             session = self._session()
             try:
                 run = Redriving(session.letters(plan.choice), plan, self.guard, self._groups_of)
-                self._checked(plan, run.check)
+                self._begin(plan, run.check)
             except BaseException:
                 session.close()
                 raise
@@ -118,7 +118,7 @@ class Guarded:
         plan = request.plan
         guarded.must_be(request.group, plan.group)
         with self._session() as session, self._lock:
-            self._checked(plan, lambda: session.resetting.check(plan))
+            self._begin(plan, lambda: session.resetting.check(plan))
             try:
                 session.resetting.apply(plan)
             except BrokerError as error:
@@ -137,8 +137,8 @@ class Guarded:
     def _session(self) -> _Session:
         return _Session(Cluster(self._config, self._wait, self.guard), self.guard)
 
-    def _checked(self, plan: Plan, check: Callable[[], object]) -> None:
-        """Written down as begun once it holds; as refused if not."""
+    def _begin(self, plan: Plan, check: Callable[[], object]) -> None:
+        """Write the plan down as begun if it passes `check`, as refused if the cluster is not as planned any more."""
         if self._journal is None:
             raise BrokerError(ErrorCode.READ_ONLY, "there is no journal to write it down first")
         try:

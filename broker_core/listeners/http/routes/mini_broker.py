@@ -1,4 +1,4 @@
-"""The mini broker's endpoints: the same paths, bodies and codes, on this broker."""
+"""The mini broker's endpoints: the same paths, bodies and codes, on this broker. `/v1` has everything else."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Members of groups poll and commit; leases of queues are taken, settled and extended. What waits is served here."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -118,7 +120,7 @@ async def _take(call: HttpCall, request: Take) -> list[Delivery]:
     return [Delivery.of_lease(lease, now_ns, request.encoding) for lease in leases]
 
 
-async def _each(
+async def _settle(
     call: HttpCall, request: Ack | Nack | Extend | Release, use: Callable[..., object], *more: object, **fields: object
 ) -> LeasesDone:
     """Call `use` with each lease, and wait for the replies. Raises the first error if all have failed."""
@@ -160,8 +162,8 @@ HANDLERS: ByHand = {
     Seek: _seek,
     Leave: _leave,
     Take: _take,
-    Ack: lambda call, request: _each(call, request, Queue.ack, durable=request.durable),
-    Nack: lambda call, request: _each(call, request, Queue.nack, request.cause, requeue=request.requeue),
-    Extend: lambda call, request: _each(call, request, Queue.extend, request.lease_ms),
-    Release: lambda call, request: _each(call, request, Queue.release),
+    Ack: lambda call, request: _settle(call, request, Queue.ack, durable=request.durable),
+    Nack: lambda call, request: _settle(call, request, Queue.nack, request.cause, requeue=request.requeue),
+    Extend: lambda call, request: _settle(call, request, Queue.extend, request.lease_ms),
+    Release: lambda call, request: _settle(call, request, Queue.release),
 }

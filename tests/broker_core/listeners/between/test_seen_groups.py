@@ -54,16 +54,16 @@ def test_a_group_that_begins_during_a_look_is_there_and_one_that_is_gone_rebalan
     eye = Eye(changes, arrivals, TopicNames())
     eye.groups.now_ns = 5
     eye.groups.joins(seen("one"), asked("one-1"))
-    eye.took(Sweep(), since_ns=4, now_ns=6, ends_then={})
+    eye.take_sweep(Sweep(), since_ns=4, now_ns=6, ends_then={})
     # At the look that it began during nobody missed it: it is gone at the second one after that.
     for now_ns, is_there in ((8, True), (10, False)):
-        eye.took(Sweep(), since_ns=now_ns - 1, now_ns=now_ns, ends_then={})
+        eye.take_sweep(Sweep(), since_ns=now_ns - 1, now_ns=now_ns, ends_then={})
         assert ("billing" in changes.groups) is is_there
     kinds = [each.kind for each in eye.look(11)[0]]
     assert kinds == ["rebalance_started", "group_state", "rebalance_completed", "group_state"]
     eye.groups.now_ns = 12
     eye.groups.joins(seen("two"), asked("two-1"))
-    eye.took(Sweep(), since_ns=13, now_ns=14, ends_then={})
+    eye.take_sweep(Sweep(), since_ns=13, now_ns=14, ends_then={})
     assert "billing" in changes.groups, "it has begun anew since it was gone"
 
 
