@@ -214,9 +214,7 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
             place.key[0],
             {"topic": getattr(place.topic, "topic", ""), "topic_id": place.topic.topic_id, "partitions": []},
         )
-        aborted = read.aborted and [
-            {"producer_id": each.producer_id, "first_offset": each.first_offset} for each in read.aborted
-        ]
+        aborted = [{"producer_id": each.producer_id, "first_offset": each.first_offset} for each in read.aborted or ()]
         topic["partitions"].append(
             {
                 "partition_index": place.partition,
@@ -224,7 +222,7 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
                 "high_watermark": read.high_watermark,
                 "last_stable_offset": read.last_stable_offset,
                 "log_start_offset": read.start_offset,
-                "aborted_transactions": aborted,
+                "aborted_transactions": None if read.aborted is None else aborted,
                 "records": read.records,
             }
         )
