@@ -7,16 +7,18 @@ from PySide6.QtGui import QDesktopServices
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, form_of
+from app.commands.recordings import MIB
 from app.environment.language import languages
 from app.environment.paths import sessions_folder
 from widgets.canvas.layout import Shift
 from widgets.canvas.stage import from_text, to_text
 from widgets.dialogs.form import SettingsDialog, Values
+from widgets.formats import byte_size
 from widgets.i18n import tr
 from widgets.theme import SCALES, scale
 
 # Settings that are shown and kept as they are.
-_KEPT = ("language", "reduced_motion", "record", "keep_spark")
+_KEPT = ("language", "reduced_motion", "record", "keep_spark", "recordings_most", "recordings_mib")
 
 
 class AppearanceHandlers(Handlers):
@@ -85,12 +87,18 @@ class AppearanceHandlers(Handlers):
 
     def _ask_settings(self) -> None:
         settings, look = self._context.settings, self._context.appearance
+        counts = {count: tr("{count:,} recordings", count=count) for count in (20, 50, 100, 200, 500)}
+        sizes = {
+            size: tr("{size} of recordings", size=byte_size(size * MIB)) for size in (512, 1024, 5 * 1024, 20 * 1024)
+        }
         given: dict[str, dict[str, Any]] = {
             "theme": {"value": look.theme},
             "scale": choice({factor: f"{factor:.0%}" for factor in SCALES}, scale()),
             **{name: {"value": getattr(settings, name)} for name in _KEPT},
         }
         given["language"]["choices"] = languages()
+        given["recordings_most"]["choices"] = counts | {0: tr("Any number of recordings")}
+        given["recordings_mib"]["choices"] = sizes | {0: tr("Recordings of any size")}
 
         def tell(values: Values) -> str:
             later = tr("The language changes the next time Brokerscope starts.")

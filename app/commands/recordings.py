@@ -3,10 +3,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
@@ -16,6 +17,7 @@ from app.commands.jobs import Job
 from app.environment.paths import drafts_folder
 from app.pages.moments import HOSTS, KEYS, PagePart
 from app.pages.page import SUFFIX, WrittenPage, share
+from app.sessions.cleaning import Cleaned, Limits, clean, keep
 from app.sessions.export import RecordedRun, save_scenario, save_test
 from app.sessions.library import Entry, Library
 from app.sessions.queries import Work
@@ -29,6 +31,47 @@ from widgets.dialogs.form import Values
 from widgets.formats import byte_size
 from widgets.hint_bar import Notice
 from widgets.i18n import tr
+
+MIB = 1 << 20
+
+
+class CleaningHandlers(Handlers):
+    """`cleaned(Cleaned)` after each look, also if nothing was removed."""
+
+    cleaned = Signal(object)
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context)
+        self._parent = Library(context.controller.sessions).parent
+        self.cleaned.connect(self._say)
+        context.controller.opened.connect(self._look)
+
+    def _look(self) -> None:
+        """Only where a recording has begun: nobody else's folder is looked at."""
+        controller, settings = self._context.controller, self._context.settings
+        if controller.source.folder is None or controller.stored is not None:
+            return
+        spared = {Path(name).resolve() for name in (str(controller.source.folder), *settings.recent_sessions)}
+        limits = Limits(settings.recordings_most, settings.recordings_mib * MIB)
+        worker = ThreadPoolExecutor(1, thread_name_prefix="cleaning")
+        self._answers.follow(worker.submit(clean, self._parent, limits, spared), self.cleaned.emit)
+        worker.shutdown(wait=False)
+
+    def _say(self, done: Cleaned) -> None:
+        if not done.recordings:
+            return
+        size = byte_size(done.size_bytes)
+        told = (
+            tr("Removed a recording ({size}) that was never named, bookmarked or opened.", size=size)
+            if done.recordings == 1
+            else tr(
+                "Removed {count:,} recordings ({size}) that were never named, bookmarked or opened.",
+                count=done.recordings,
+                size=size,
+            )
+        )
+        self._context.show_message(told)
+
 
 MOST_RECENT = 20
 
@@ -88,6 +131,7 @@ class RecordingHandlers(Handlers):
             self._context.window.hint.show_notice(Notice(" ".join(stored.problems), look="problem"))
 
     def _remember(self, folder: Path) -> None:
+        keep(folder)
         settings = self._context.settings
         others = [name for name in settings.recent_sessions if name != str(folder)]
         settings.recent_sessions = (str(folder), *others)[:MOST_RECENT]
@@ -139,6 +183,7 @@ class RecordingHandlers(Handlers):
         folder = self._controller.source.folder
         assert folder is not None
         recorder = self._controller.recorder
+        keep(folder)
 
         def copy(work: Work) -> Path:
             if recorder is not None:
@@ -175,6 +220,8 @@ class RecordingHandlers(Handlers):
     def export(self, target: Path, save: Callable[[RecordedRun, Path, Work], Path]) -> None:
         """Write the session as a scenario or a test, as a job: it is run again first, to verify the result."""
         run = self._run()
+        if self._controller.source.folder is not None:
+            keep(self._controller.source.folder)
         job = self._context.jobs.work(
             tr("Save {name}", name=target.name),
             lambda work: save(run, target, work),
@@ -231,6 +278,7 @@ class RecordingHandlers(Handlers):
         """Write the page, as a job; of a session that is being recorded, as far as it has come."""
         folder = self._controller.source.folder
         assert folder is not None
+        keep(folder)
         recorder = self._controller.recorder
 
         def work(work: Work) -> WrittenPage:

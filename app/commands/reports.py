@@ -10,6 +10,7 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job
 from app.presenters.reports import ReportsPresenter
 from app.reports.recent import Reports
+from app.sessions.cleaning import keep
 from app.sessions.library import Entry, Library
 from spark_reports.errors import ReportError
 from spark_reports.request.assertions import check
@@ -112,6 +113,7 @@ class ReportHandlers(Handlers):
         folders = Path(wish.session), Path(wish.folder)
         request = Request(*folders, wish.from_ns, wish.to_ns, wish.formats, wish.parts, wish.assertions)
         job = self._jobs.report(request, tr("Report of {name}", name=request.session.name))
+        keep(request.session)
         if wish.open_when_finished:
             self._open_when_finished.add(job.facts.id)
         self._context.window.show_tab("jobs")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -38,6 +39,10 @@ def _switch(name: str, on: bool) -> _Kept[bool]:
     return _Kept(name, on, lambda text: text == "1", lambda value: "1" if value else "0")
 
 
+def _number(name: str, otherwise: int) -> _Kept[int]:
+    return _Kept(name, otherwise, lambda text: int(text) if re.fullmatch("[0-9]{1,9}", text) else None)
+
+
 def _json(name: str, otherwise: T, kind: type[T]) -> _Kept[T]:
     def text(value: T) -> str:
         return msgspec.json.encode(value).decode()
@@ -55,6 +60,9 @@ class Settings:
     reduced_motion = _switch("window/reduced_motion", False)
     #: Whether sessions are recorded as they begin.
     record = _switch("session/record", True)
+    #: How many recordings are kept beside those that somebody needs, and how many MiB they may have; 0 for no limit.
+    recordings_most = _number("sessions/most", 100)
+    recordings_mib = _number("sessions/most_mib", 5 * 1024)
     #: Whether Spark is started ahead of a report and kept for the next; it takes about a gigabyte of memory.
     keep_spark = _switch("reports/keep_spark", True)
     #: Whether the first hints are still to be shown.

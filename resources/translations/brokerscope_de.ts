@@ -1030,6 +1030,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein beliebiger Header, als Name: Wert.</translation>
   </message>
   <message>
+   <source>Any number of recordings</source>
+   <translation>Beliebig viele Aufzeichnungen</translation>
+  </message>
+  <message>
    <source>Any two recorded sessions.</source>
    <translation>Zwei beliebige aufgezeichnete Sitzungen.</translation>
   </message>
@@ -1340,6 +1344,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Between attempts the message waits, first one second, then two; meanwhile others overtake it.</source>
    <translation>Zwischen den Versuchen wartet die Nachricht, erst eine Sekunde, dann zwei; derweil überholen sie andere.</translation>
+  </message>
+  <message>
+   <source>Beyond that, the oldest are removed, but never one that was named, bookmarked, opened or used.</source>
+   <translation>Darüber hinaus werden die ältesten entfernt, aber nie eine, die benannt, mit Lesezeichen versehen, geöffnet oder benutzt wurde.</translation>
   </message>
   <message>
    <source>Blocked</source>
@@ -5800,6 +5808,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Aufzeichnung {size}</translation>
   </message>
   <message>
+   <source>Recordings of any size</source>
+   <translation>Aufzeichnungen beliebiger Größe</translation>
+  </message>
+  <message>
    <source>Records deleted</source>
    <translation>Einträge gelöscht</translation>
   </message>
@@ -5960,12 +5972,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Entfernen...</translation>
   </message>
   <message>
+   <source>Removed a recording ({size}) that was never named, bookmarked or opened.</source>
+   <translation>Eine Aufzeichnung ({size}) wurde entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
+  </message>
+  <message>
    <source>Removed from {place}: {before}</source>
    <translation>Entfernt bei {place}: {before}</translation>
   </message>
   <message>
    <source>Removed the bookmark {name}.</source>
    <translation>Das Lesezeichen {name} wurde entfernt.</translation>
+  </message>
+  <message>
+   <source>Removed {count:,} recordings ({size}) that were never named, bookmarked or opened.</source>
+   <translation>{count:,} Aufzeichnungen ({size}) wurden entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
   </message>
   <message>
    <source>Replace packer-1 with spare-1. When is the alert over?</source>
@@ -9264,6 +9284,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>ein Offset</translation>
   </message>
   <message>
+   <source>and at most</source>
+   <translation>und höchstens</translation>
+  </message>
+  <message>
    <source>and {count:,} more</source>
    <translation>und {count:,} weitere</translation>
   </message>
@@ -11704,6 +11728,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} Rebalances</translation>
   </message>
   <message>
+   <source>{count:,} recordings</source>
+   <translation>{count:,} Aufzeichnungen</translation>
+  </message>
+  <message>
    <source>{count:,} redriven</source>
    <translation>{count:,} per Redrive zurück</translation>
   </message>
@@ -12418,6 +12446,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{size} in {count} segments</source>
    <translation>{size} in {count} Segmenten</translation>
+  </message>
+  <message>
+   <source>{size} of recordings</source>
+   <translation>{size} an Aufzeichnungen</translation>
   </message>
   <message>
    <source>{size} on disk</source>

@@ -53,6 +53,21 @@ def test_rubbish_is_no_choice_for_a_report(store: QSettings, rubbish: str) -> No
     assert Settings(store).report_habits == ReportHabits()
 
 
+@pytest.mark.parametrize(
+    ("name", "otherwise", "key"), [("recordings_most", 100, "most"), ("recordings_mib", 5120, "most_mib")]
+)
+def test_limits_of_recordings_are_numbers_whatever_is_stored(
+    store: QSettings, name: str, otherwise: int, key: str
+) -> None:
+    settings = Settings(store)
+    assert getattr(settings, name) == otherwise
+    setattr(settings, name, 0)
+    assert getattr(Settings(store), name) == 0
+    for rubbish in ("many", "-5", "1e9", "12345678901"):
+        store.setValue(f"sessions/{key}", rubbish)
+        assert getattr(Settings(store), name) == otherwise
+
+
 def test_the_store_is_asked_once_and_told_each_time(store: QSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames ask what may be forgotten."""
     asked: list[str] = []
