@@ -262,12 +262,6 @@ def asked_things(condition: Filter) -> tuple[str, ...]:
     return (*condition.values_of("group"), *(name for _, name in named_things(condition)))
 
 
-def kinds_with(field: str) -> tuple[str, ...]:
-    """What has a field: kinds of `STATE_FIELDS`, "event"."""
-    kinds = [kind for kind, names in STATE_FIELDS.items() if field in names or field in EVERYWHERE]
-    return (*kinds, "event") if field in _OF_EVENTS else tuple(kinds)
-
-
 def row_of(group: GroupView, now_ns: int) -> Row:
     return _row("group", group) | {"generation": group.generation, "lag": lag_of(group), "time": now_ns}
 

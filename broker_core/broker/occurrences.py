@@ -47,6 +47,8 @@ class Client(Protocol):
 
 
 class QueueGauges(NamedTuple):
+    """How many messages of a queue are in each state."""
+
     ready: int
     delayed: int
     in_flight: int
@@ -58,6 +60,8 @@ class QueueGauges(NamedTuple):
 
 
 class Parts(Protocol):
+    """What is asked of a broker, which stands above this module."""
+
     groups: GroupCoordinator
     logs: Logs
     queues: Queues
@@ -67,6 +71,8 @@ class Parts(Protocol):
 
 
 class BrokerState:
+    """That of a running broker, and of the `clients` of its process, by name."""
+
     def __init__(self, broker: Parts, clients: Mapping[str, Client] | None = None) -> None:
         self._broker = broker
         self._clients: Mapping[str, Client] = {} if clients is None else clients

@@ -24,6 +24,8 @@ class GroupNumbers(msgspec.Struct, frozen=True, gc=False):
 
 
 class FlushTicket(msgspec.Struct, eq=False):
+    """Changes that one thread writes to the disk, without the broker's lock, for all who wait for them."""
+
     changes: Changes
     _everything: Changes | None
     _table: OffsetTable

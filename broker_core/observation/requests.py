@@ -115,8 +115,13 @@ _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot
     ),
     faults.EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
 }
+#: Actions of which the broker has an event of its own.
 _TOLD: Final = {
-    *(access.CreateAcls, access.DeleteAcls, access.SetQuota, access.RemoveQuota, access.DeleteUser),
+    access.CreateAcls,
+    access.DeleteAcls,
+    access.SetQuota,
+    access.RemoveQuota,
+    access.DeleteUser,
     AdvanceClock,
     groups.ConfigureGroup,
     topics.ConfigureTopic,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from broker_core.events import EventKind, EventStream
+from broker_core.listeners.between.rewriting import SHARE_FETCH
 from broker_core.listeners.between.seen import Seen
 from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.changes import Changes
@@ -30,7 +31,7 @@ class SeenShares:
 
     def settles(self, seen: Seen, asked: Any, answer: Any) -> None:
         """The acknowledgements of a request; those that the cluster has refused are none."""
-        error = "acknowledge_error_code" if seen.api_key == 78 else "error_code"
+        error = "acknowledge_error_code" if seen.api_key == SHARE_FETCH else "error_code"
         refused = {place for place, part in self._parts(answer.responses) if getattr(part, error)}
         for place, part in self._parts(() if answer.error_code else asked.topics):
             for batch in part.acknowledgement_batches if place not in refused else ():

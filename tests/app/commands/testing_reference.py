@@ -3,7 +3,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator
 
-from broker_core.broker.conditions import FIELDS, kinds_with
+from broker_core.broker import occurrences
+from broker_core.broker.conditions import FIELDS, STATE_FIELDS
 from broker_core.faults.kafka_names import KAFKA_APIS, KAFKA_ERRORS
 from broker_core.filters.field import KIND_WORDS, Field
 from broker_core.recording.audit import Audit
@@ -38,10 +39,16 @@ def _words(name: str, words: Iterable[str]) -> str:
     return f"`{name}`: {', '.join(f'`{word}`' for word in words)}."
 
 
+def _kinds_with(field: str) -> list[str]:
+    """What has a field: kinds of things, and events."""
+    kinds = [kind for kind, names in STATE_FIELDS.items() if field in names or field in occurrences.EVERYWHERE]
+    return [*kinds, "event"] if any(field == each.name for each in occurrences.FIELDS) else kinds
+
+
 def _field_row(field: Field) -> tuple[str, ...]:
     name = f"~{field.name}" if field.kind == "flag" else field.name
     example = f', `{field.name}("{field.argument}")`' if field.argument else ""
-    return (f"`{name}`{example}", ", ".join(kinds_with(field.name)), field.about or sentence(KIND_WORDS[field.kind]))
+    return (f"`{name}`{example}", ", ".join(_kinds_with(field.name)), field.about or sentence(KIND_WORDS[field.kind]))
 
 
 def _methods(title: str, of: str, cls: type) -> Iterator[str]:
