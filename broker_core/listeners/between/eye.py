@@ -313,11 +313,14 @@ class Eye:
             if topic.error_code or not topic.name or getattr(topic, "is_internal", False):
                 continue
             topic_id = getattr(topic, "topic_id", None)
+            is_new = topic_id not in self._names.by_id
             self._names.know(topic.name, topic_id)
             if topic.name not in self._changes.topics:
                 self._out += self._changes.topic_told(
                     topic.name, TopicSeen(len(topic.partitions), topic_id or None), self._now_ns
                 )
+            if is_new:
+                self.groups.name()
 
     def produces(self, seen: Seen, asked: Any) -> None:
         for place, batches in self._produced_by(asked):

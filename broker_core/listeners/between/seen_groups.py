@@ -37,6 +37,7 @@ class _Member(msgspec.Struct):
     session_ms: int = 0
     epoch: int = 0
     target: tuple[TopicPartition, ...] = ()  # of one by KIP-848
+    unnamed: list[Any] = []  # what it was assigned, if some of it has no name yet but an id
 
 
 class _Group(msgspec.Struct):
@@ -223,7 +224,9 @@ class SeenGroups:
         before = self._changes.groups.get(name, _NOBODY)
         owned = {each.member_id: each.partitions for each in before.members}
         if answer.assignment is not None:
-            member.target = self._named(answer.assignment.topic_partitions)
+            rows = answer.assignment.topic_partitions
+            member.target = self._named(rows)
+            member.unnamed = [row for row in rows if self._topic_of(row) is None]
             # What it is given it reads at once; what it is not given any more it stops reading first.
             owned[member_id] = tuple(sorted({*owned.get(member_id, ()), *member.target}))
             for each in before.members:  # what one had that is silent is given to another: it is gone
@@ -247,6 +250,21 @@ class SeenGroups:
             cause = f"{seen.client} joins" if is_new else ""
             self._tell(name, state, members, cause or "partitions are reconciled")
         return ""
+
+    def name(self) -> None:
+        """A topic has a name: members that were assigned its id before they asked for its name have it, and read."""
+        for name, group in self._groups.items():
+            known = self._changes.groups.get(name, _NOBODY)
+            owned = {each.member_id: each.partitions for each in known.members}
+            named = {each: self._named(member.unnamed) for each, member in group.members.items() if each in owned}
+            for each, found in named.items():
+                member = group.members[each]
+                member.unnamed = [row for row in member.unnamed if self._topic_of(row) is None]
+                member.target = tuple(sorted({*member.target, *found}))
+                owned[each] = tuple(sorted({*owned[each], *found}))
+            if any(named.values()):
+                members = [self._member(group, each, parts) for each, parts in owned.items()]
+                self._tell(name, known.state, members, "partitions are reconciled")
 
     def _named(self, rows: Any) -> tuple[TopicPartition, ...]:
         named = [(self._topic_of(row), row.partitions) for row in rows]

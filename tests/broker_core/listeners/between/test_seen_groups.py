@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 from broker_core.events import Event, EventStream
 from broker_core.groups.protocol import encode_assignment
@@ -100,3 +101,23 @@ def test_a_classic_member_that_was_killed_leaves_with_its_last_sign_of_life_and_
         ("member_joined", "m-3", None),
         ("partitions_assigned", "m-3", None),
     ]
+
+
+def test_what_a_member_is_assigned_by_an_id_is_its_own_as_soon_as_the_id_has_a_name():
+    """It asks for the name then, and reads."""
+    changes, names = Changes(arrivals := Arrivals()), TopicNames()
+    eye = Eye(changes, arrivals, names)
+    topic_id = UUID(int=7)
+    heartbeat = {"instance_id": None, "subscribed_topic_names": ["orders"], "server_assignor": None}
+    rows = [SimpleNamespace(topic_id=topic_id, partitions=[0, 1])]
+    answer = {"error_code": 0, "member_epoch": 1, "assignment": SimpleNamespace(topic_partitions=rows)}
+    joins = asked("one-1", member_epoch=0, topic_partitions=None, **heartbeat)
+    eye.groups.heard(seen("one"), joins, SimpleNamespace(member_id="one-1", **answer))
+    assert not [*eye.groups.reading("orders", 0)]
+    told = SimpleNamespace(error_code=0, name="orders", topic_id=topic_id, partitions=[1, 2])
+    eye.describes(seen("one"), None, SimpleNamespace(topics=[told]))
+    assert [member.member_id for _group, member in eye.groups.reading("orders", 0)] == ["one-1"]
+    kinds = [each.kind for each in eye.look(1)[0]]
+    assert kinds.count("partitions_assigned") == 1 and "topic_created" in kinds[: kinds.index("partitions_assigned")]
+    eye.describes(seen("one"), None, SimpleNamespace(topics=[told]))
+    assert not eye.look(2)[0]
