@@ -313,7 +313,7 @@ class Eye:
             if topic.error_code or not topic.name or getattr(topic, "is_internal", False):
                 continue
             topic_id = getattr(topic, "topic_id", None)
-            is_new = topic_id not in self._names.by_id
+            is_new = topic_id is not None and topic_id not in self._names.by_id
             self._names.know(topic.name, topic_id)
             if topic.name not in self._changes.topics:
                 self._out += self._changes.topic_told(
