@@ -40,9 +40,9 @@ def draw(scenario: Path, *, at_s: float, size: tuple[int, int], theme: str, seed
         while workbench.controller.snapshot.time_ns < at_ns:
             workbench.controller.time.run_until(min(at_ns, workbench.controller.snapshot.time_ns + step_ns))
             workbench.draw()
-        app.processEvents()
         workbench.draw()
-        app.processEvents()
+        for _ in range(3):  # words that wrap anew ask for another height, and what is around them for another one then
+            app.processEvents()
         picture = window.grab()
         out.parent.mkdir(parents=True, exist_ok=True)
         if not picture.save(str(out), "PNG"):
