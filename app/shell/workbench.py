@@ -75,6 +75,7 @@ class Workbench(QObject):
             self.canvas = Canvas(current_theme())
             self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions, (), settings)
             self.canvas.whole_room = self.window.centre.size
+            self.canvas.notice_height = self.window.top.y
             self.views.attach(self.window)
         self.appearance = Appearance(app, self.settings, self.registry.set_icons, self.window, self.canvas, theme=theme)
         self.context = CommandContext(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -188,6 +188,7 @@ class Canvas(ZoomView):
 
     def fit(self) -> None:
         """Show everything, in the arrangement that shows largest, and keep showing it."""
+        self._room_then = QSize()
         if self._arrange():
             self._after_layout()
         super().fit()
@@ -204,10 +205,14 @@ class Canvas(ZoomView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another shape of the window may need another arrangement, unless the user has zoomed; a panel needs none."""
-        if self.follows and self.whole_room() != self._room_fitted and self._arrange():
+        seen = self.mapToScene(QRect(QPoint(0, 0), event.oldSize())).boundingRect()
+        box = self._stage.box_of(self._selected_id)
+        was_seen = box is not None and seen.contains(QRectF(*box))
+        if self.follows and self.room_to_fit() != self._room_fitted and self._arrange():
             self._after_layout()
         super().resizeEvent(event)
-        self._keep_in_sight(self._selected_id)
+        if was_seen:
+            self._keep_in_sight(self._selected_id)
 
     def _keep_in_sight(self, item_id: str) -> None:
         box = self._stage.box_of(item_id) if item_id else None
@@ -215,7 +220,7 @@ class Canvas(ZoomView):
             self.ensureVisible(QRectF(*box), 16, 16)
 
     def _arrange(self, *, keep: bool = False) -> bool:
-        area = self.whole_room()
+        area = self.room_to_fit()
         return not self.view.is_empty and self._stage.arrange(area.width(), area.height(), self.most_fitted, keep=keep)
 
     def _after_layout(self) -> None:

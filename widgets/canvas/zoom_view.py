@@ -30,8 +30,8 @@ class Sight:
 class ZoomView(QGraphicsView):
     """Shows all of its contents until the user zooms; `fit` makes it do so again.
 
-    Contents are fitted to `whole_room()`. While something else has taken a part of that, the scale and the places stay
-    as they are, and the view pans.
+    Contents are fitted to `whole_room()`. While something else has taken a part of that, or a notice has come or gone
+    since they were fitted, the scale and the places stay as they are, and the view pans.
     """
 
     def __init__(self, scene: QGraphicsScene, look: Look, parent: QWidget | None = None) -> None:
@@ -41,7 +41,9 @@ class ZoomView(QGraphicsView):
         self._fitted = Rect(0, 0, 0, 0)
         #: The room that the view has if nothing stands beside it, in pixels.
         self.whole_room: Callable[[], QSize] = self.maximumViewportSize
-        self._room_fitted = QSize()
+        #: The pixels above the view that a notice takes.
+        self.notice_height: Callable[[], int] = lambda: 0
+        self._room_fitted = self._room_then = QSize()  # `_room_then` is with that of a notice
         self.follows = True
         self._held_step: Step | None = None  # the one that stays where the zoom changes little
         self._type_scale = 1.0
@@ -94,17 +96,25 @@ class ZoomView(QGraphicsView):
         """Show everything, and keep showing it when the window or the contents grow."""
         self.follows = True
         self._held_step = None
+        self._room_then = QSize()
         self._refit()
 
     def start_over(self) -> None:
         """Show the next contents from their beginning, fitted, unless the user has zoomed."""
-        self._fitted, self._room_fitted = Rect(0, 0, 0, 0), QSize()
+        self._fitted, self._room_fitted, self._room_then = Rect(0, 0, 0, 0), QSize(), QSize()
+
+    def room_to_fit(self) -> QSize:
+        """The room that was fitted to, unless more has changed than a notice above."""
+        return self._room_fitted if self._room_with_notice() == self._room_then else self.whole_room()
+
+    def _room_with_notice(self) -> QSize:
+        return self.whole_room() + QSize(0, self.notice_height())
 
     def _refit(self) -> None:
         if not self.follows:
             return
-        bounds, area, before = self._bounds, self.whole_room(), self._room_fitted
-        self._fitted, self._room_fitted = bounds, area
+        bounds, area, before = self._bounds, self.room_to_fit(), self._room_fitted
+        self._fitted, self._room_fitted, self._room_then = bounds, area, self._room_with_notice()
         room = self._room_at_plain_type(area)
         self._set_zoom(min(self.most_fitted, (room.width() - 2) / bounds.w, (room.height() - 2) / bounds.h))
         self._place()
@@ -127,7 +137,7 @@ class ZoomView(QGraphicsView):
         A scroll bar stands on the margin of the contents: else one bar would bring the other. Qt takes its width from
         the style of the view, which is more than a bar has by the style sheet.
         """
-        bounds, room, zoom = self._bounds, self.whole_room(), self.zoom
+        bounds, room, zoom = self._bounds, self.room_to_fit(), self.zoom
         margin = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent, None, self) / zoom
         left = min(bounds.x, bounds.centre_x - room.width() / zoom / 2)
         top = min(bounds.y, bounds.centre_y - room.height() / zoom / 2)
@@ -172,7 +182,7 @@ class ZoomView(QGraphicsView):
         """A view that is fitted stays fitted to the whole room, whatever part of that it has."""
         corner = self.mapToScene(QPoint(0, 0))
         super().resizeEvent(event)
-        if self.follows and self._fitted.w > 0 and self.whole_room() != self._room_fitted:
+        if self.follows and self._fitted.w > 0 and self.room_to_fit() != self._room_fitted:
             self._refit()
         else:
             self._place()

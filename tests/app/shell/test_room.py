@@ -15,6 +15,7 @@ from app.shell.workbench import Workbench
 from tests.app.one_window import end
 from tests.widgets.reading import around
 from widgets.canvas import lettering
+from widgets.hint_bar import Notice
 from widgets.main_window import MainWindow
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.cell_painter import ROW_HEIGHT
@@ -77,6 +78,30 @@ def test_a_panel_changes_neither_scale_nor_places(workbench: Workbench, window: 
     assert (canvas.zoom, places(workbench)) == (zoom, before)
     click(workbench, window.tabs.fold_button)
     assert canvas.viewport().size() == room and (canvas.zoom, places(workbench)) == (zoom, before)
+
+
+def test_a_notice_changes_neither_scale_nor_places(workbench: Workbench, window: MainWindow) -> None:
+    canvas = workbench.canvas
+    window.resize(1440, 900)  # with the height of a notice less, another arrangement would show larger
+    show(workbench)
+    before, zoom = places(workbench), canvas.zoom
+    low = max(before, key=lambda name: before[name][1])
+    window.hint.show_notice(Notice("Written to report.html"))
+    show(workbench)
+    assert (canvas.zoom, places(workbench)) == (zoom, before)
+    click(workbench, window.hint.dismiss)
+    assert (canvas.zoom, places(workbench)) == (zoom, before)
+    click(workbench, window.tabs.tab("messages"))
+    canvas.set_selected(low)
+    assert before[low][1] > canvas.viewport().height(), "what is selected is out of sight"
+    window.hint.show_notice(Notice("Written to report.html"))
+    show(workbench)
+    assert (canvas.zoom, places(workbench)) == (zoom, before)
+    click(workbench, window.hint.dismiss)
+    assert (canvas.zoom, places(workbench)) == (zoom, before)
+    workbench.views.select("")
+    window.resize(1280, 800)
+    show(workbench)
 
 
 def test_a_panel_rearranges_nothing(workbench: Workbench, window: MainWindow) -> None:
