@@ -61,7 +61,8 @@ def checked_metadata(folder: Path) -> tuple[Metadata, list[str]]:
     files they vouch for, as sentences. Raises NOT_A_SESSION, UNKNOWN_SESSION_VERSION.
     """
     if not folder.is_dir():
-        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{folder} is not a folder")
+        why = "is not a folder" if folder.exists() else "does not exist"
+        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{folder} {why}")
     path = folder / schema.SESSION_FILE
     try:
         document = path.read_bytes()

@@ -138,5 +138,8 @@ def _listed(known: Sequence[str], text: str) -> frozenset[str]:
     unknown = sorted(found - set(known))
     if unknown or not found:
         verb = "are" if len(unknown) > 1 else "is"
-        raise argparse.ArgumentTypeError(f"{', '.join(unknown) or 'nothing'} {verb} not among {', '.join(known)}")
+        advice = "; for a PDF, print the html page from a browser" if known is FORMATS and "pdf" in unknown else ""
+        raise argparse.ArgumentTypeError(
+            f"{', '.join(unknown) or 'nothing'} {verb} not among {', '.join(known)}{advice}"
+        )
     return found

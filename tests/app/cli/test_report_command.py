@@ -35,7 +35,7 @@ class Ended:
 @pytest.mark.parametrize(
     ("change", "sentence", "code"),
     [
-        ({"session": Path("/no/such/session")}, "/no/such/session is not a folder", 3),
+        ({"session": Path("/no/such/session")}, "/no/such/session does not exist", 3),
         ({"from_ns": 9, "to_ns": 3}, "--from must be before --to", 2),
         ({"formats": frozenset()}, "No format was requested", 2),
     ],

@@ -99,7 +99,9 @@ def test_the_command_line_takes_parts(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert f"speed is not among {', '.join(PARTS)}" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["report", "/a", "--out", "/out", "--format", "html,pdf"])
-    assert "pdf is not among html, csv, parquet" in capsys.readouterr().err
+    assert (
+        "pdf is not among html, csv, parquet; for a PDF, print the html page from a browser" in capsys.readouterr().err
+    )
     assert main(["report", "/a", "--out", "/out", "--assert", "p99 < 5 s", "--assert", "lag(x) = 0"]) == 0
     assert asked[-1].assertions == ("p99 < 5 s", "lag(x) = 0")
     assert main(["report", "/a", "--out", "/out", "--assert-file", "/no/such/file"]) == 2

@@ -324,8 +324,11 @@ def test_what_is_not_a_session_is_said_in_one_sentence(tmp_path: Path, text: str
 
 
 def test_a_missing_folder_is_not_a_session(tmp_path: Path) -> None:
-    with pytest.raises(BrokerError, match="is not a folder"):
+    with pytest.raises(BrokerError, match="nowhere does not exist"):
         open_session(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BrokerError, match="file is not a folder"):
+        open_session(tmp_path / "file")
 
 
 def test_session_json_has_what_other_tools_need(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_what_is_wrong_is_one_sentence_before_java_starts(recorded: Path, tmp_pa
     (unsealed / "tail").mkdir()
     (unsealed / "tail" / "messages-00009.arrow").write_bytes(b"")
     cases = [
-        ((tmp_path / "nowhere", *out), "is not a folder"),
+        ((tmp_path / "nowhere", *out), "does not exist"),
         ((tmp_path / "empty", *out), "has no session.json"),
         ((tmp_path / "new", *out), "is version 99, this program reads 2"),
         ((unsealed, *out), "still being recorded or was never closed"),
