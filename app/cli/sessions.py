@@ -14,7 +14,7 @@ from app.environment.exits import Exit, exit_of
 from app.environment.paths import deeds_file
 from app.environment.system_libraries import why_missing
 from broker_core.clock import NS_PER_S
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.guarded.deeds import Deed, deed_of
 from broker_core.observation.deed_journal import DeedJournal
@@ -39,12 +39,18 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def audited(folder: Path, at_s: float | None = None) -> tuple[dict[str, Any], bool]:
-    """The account as JSON, and whether anything is judged of it. Raises `BrokerError` as `open_session`."""
+    """The account as JSON, and whether anything is judged of it. Raises `BrokerError` as `open_session`, and
+    INVALID_REQUEST if the session had ended before `at_s`.
+    """
     from broker_core.recording.account import Account
     from broker_core.recording.keyframes import Keyframes
     from broker_core.recording.verdicts import Order, as_json
 
     session = open_session(folder)
+    duration_ns = session.metadata.duration_ns
+    if at_s is not None and duration_ns is not None and round(at_s * NS_PER_S) > duration_ns:
+        about = f"--at {at_s:g} is after the end of the session, which lasts {duration_ns / NS_PER_S:.1f} s"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, about)
     unknown, before = list(session.problems), None
     if not session.metadata.knows("beginning"):
         before = Keyframes(folder).before_event(0)

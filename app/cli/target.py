@@ -23,6 +23,7 @@ from broker_core.listeners.listener import TlsConfig
 from broker_core.observation.deed_journal import DeedJournal
 from broker_core.observation.kafka.config import addresses, connection_config, is_cluster, passed_over
 from broker_core.operations.http_form import DEFAULT_PORT
+from broker_core.recording.schema import SESSION_FILE
 
 WRITES = ("redrive", "offsets")
 NAME_PATTERN = re.compile(r"[\w.*?\[\]!-]+", re.ASCII)
@@ -151,12 +152,15 @@ def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False, write
     argument(parser, "target --json")
 
 
-def check_directory(path: Path) -> None:
+def check_directory(path: Path, advice: str = "name an empty or a new folder") -> None:
     """Raises CommandError if `path` is neither an empty folder nor a broker's: it is not filled."""
     if path.exists() and not path.is_dir():
         raise CommandError(f"{path} is a file; a data directory is a folder.")
     if path.is_dir() and not is_data_directory(path) and any(each.name != "lost+found" for each in path.iterdir()):
-        raise CommandError(f"{path} contains files that are not a broker's; name an empty or a new folder.")
+        if (path / SESSION_FILE).is_file():
+            told = f"{path} is a recorded session and no broker's data"
+            raise CommandError(f"{told}; brokerscope open {path} shows it, brokerscope audit {path} accounts for it.")
+        raise CommandError(f"{path} contains files that are not a broker's; {advice}.")
 
 
 @contextlib.contextmanager
@@ -202,7 +206,8 @@ def http_broker(options: argparse.Namespace) -> HttpBroker:
             note(f"The broker asks to wait {wait_s:g} s ({error.about or error}); Ctrl+C gives up.", as_json=as_json)
 
     as_json = getattr(options, "json", False)
-    return HttpBroker(url, token=token_of(options), ca_file=options.tls_ca, on_wait=on_wait)
+    kafka = f"give --kafka {url.partition('://')[2]}" if hasattr(options, "kafka") else ""
+    return HttpBroker(url, token=token_of(options), ca_file=options.tls_ca, on_wait=on_wait, if_kafka=kafka)
 
 
 def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractContextManager[Broker]:
@@ -219,7 +224,7 @@ def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.Abstract
     if not options.data.exists():
         told = f"{options.data} does not exist; brokerscope serve --data {options.data} makes it."
         raise CommandError(told, Exit.NOT_FOUND)
-    check_directory(options.data)
+    check_directory(options.data, *(["name the data directory of a broker"] if read_only else []))
     read_only = read_only and is_data_directory(options.data)  # an empty folder becomes one
     return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")), read_only=read_only)
 

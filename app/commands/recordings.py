@@ -259,8 +259,8 @@ class RecordingHandlers(Handlers):
     def _ask_page(self) -> None:
         end_s = s_from_ns(self._controller.source.end_ns)
         form = form_of("session_page", {"from_s": {"most": end_s}, "to_s": {"value": end_s, "most": end_s}})
-        backwards = tr("The end is before the beginning.")
-        dialog = form.dialog(self._context.window, lambda v: backwards if v["from_s"] > v["to_s"] else "")
+        empty = tr("The part of the session is empty: its end must be after its beginning.")
+        dialog = form.dialog(self._context.window, lambda v: empty if v["from_s"] >= v["to_s"] else "")
         dialog.chosen.connect(self._ask_page_target)
         dialog.open()
 

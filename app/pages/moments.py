@@ -216,8 +216,9 @@ def moments_of(end_ns: int, wanted: PagePart) -> list[int]:
     if first_ns > end_ns:
         about = f"--from {wanted.from_s:g} is after the end of the session, which lasts {s_from_ns(end_ns):.1f} s"
         raise BrokerError(ErrorCode.INVALID_REQUEST, about)
-    if first_ns > last_ns:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"--from {wanted.from_s:g} is after --to {wanted.to_s:g}")
+    if wanted.to_s is not None and first_ns >= ns_from_s(wanted.to_s):
+        about = "the part of the session is empty; --from must be before --to"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, about)
     seconds = range(-(-first_ns // NS_PER_S), last_ns // NS_PER_S + 1)
     return sorted({first_ns, *(second * NS_PER_S for second in seconds), last_ns})
 

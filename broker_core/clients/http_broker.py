@@ -58,7 +58,8 @@ class HttpBroker(Closable):
 
     `ca_file` holds the trusted certificates for https, in PEM; the default are the system's. `timeout_s` limits each
     request, on top of a wait that the request itself asks for. `on_wait(error, seconds)` is called before each wait for
-    a broker that cannot serve a request yet. Raises INVALID_CONFIG for an invalid URL or token.
+    a broker that cannot serve a request yet. `if_kafka` is what to do if Kafka is spoken there. Raises INVALID_CONFIG
+    for an invalid URL or token.
     """
 
     def __init__(
@@ -69,11 +70,12 @@ class HttpBroker(Closable):
         ca_file: Path | str | None = None,
         timeout_s: TimeS = 30.0,
         on_wait: Callable[..., object] | None = None,
+        if_kafka: str = "",
     ) -> None:
         self.url = checked_url(url)
         self.has_token = token is not None
         self._heard = False
-        self._timeout_s = timeout_s
+        self._timeout_s, self._if_kafka = timeout_s, if_kafka
         self._on_wait: Waiting = on_wait or (lambda _error, _seconds: None)
         self._headers = {"Accept": "application/json", "User-Agent": "brokerscope"}
         if token is not None:
@@ -179,7 +181,8 @@ class HttpBroker(Closable):
                 raise self._no_broker("it does not speak HTTP") from error
             about = f"{self.url} broke off its reply to {parts.verb} {parts.path}{doubt}"
             if not self._heard and self.url.startswith("http:"):
-                about += "; if it uses TLS, use an https address; if it speaks Kafka, give HOST:PORT or --kafka"
+                about += "; if it uses TLS, use an https address"
+                about += f"; if it speaks Kafka, {self._if_kafka}" if self._if_kafka else ""
             raise _BrokenOffError(ErrorCode.CONNECTION_LOST, about, possibly_stored=bool(doubt)) from error
 
     def _decoded(self, response: _Response, kind: Any) -> Any:

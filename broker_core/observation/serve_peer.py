@@ -92,7 +92,8 @@ class ServePeer:
     """The HTTP listener at `url`, which `brokerscope serve` or a window opens. Arguments as of `HttpBroker`."""
 
     def __init__(self, url: str, *, token: str | None = None, ca_file: Path | str | None = None) -> None:
-        self._broker = HttpBroker(url, token=token, ca_file=ca_file, timeout_s=_LOOK_S)
+        kafka = f"give {url.partition('://')[2]} without http://"
+        self._broker = HttpBroker(url, token=token, ca_file=ca_file, timeout_s=_LOOK_S, if_kafka=kafka)
         self.address = self._broker.url
         self.facts = Facts("Brokerscope", OFTEN_S, 0.0)
         self._due_s = 0.0

@@ -7320,10 +7320,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Zeichnung lässt sich seitwärts verschieben.</translation>
   </message>
   <message>
-   <source>The end is before the beginning.</source>
-   <translation>Das Ende liegt vor dem Anfang.</translation>
-  </message>
-  <message>
    <source>The end of the scenario; the session continued.</source>
    <translation>Das Ende des Szenarios; die Sitzung ging weiter.</translation>
   </message>
@@ -7746,6 +7742,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The panels below the canvas.</source>
    <translation>Die Panels unter der Zeichenfläche.</translation>
+  </message>
+  <message>
+   <source>The part of the session is empty: its end must be after its beginning.</source>
+   <translation>Der Teil der Sitzung ist leer: Sein Ende muss nach seinem Anfang liegen.</translation>
   </message>
   <message>
    <source>The partition ends at {end}.</source>

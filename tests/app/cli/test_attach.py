@@ -62,7 +62,7 @@ def test_what_cannot_be_attached_to_is_one_sentence(
     with open_brokers(tmp_path) as at, silent() as mute, silent(b"SSH-2.0-x\r\n") as ssh:
         cases = (
             ((nobody,), Exit.UNREACHABLE, "nothing listens"),
-            ((at["kafka"],), Exit.UNREACHABLE, "if it speaks Kafka, give HOST:PORT"),
+            ((at["kafka"],), Exit.UNREACHABLE, f"Kafka, give {at['kafka'][7:]} without http://"),
             ((at["open"].removeprefix("http://"),), Exit.UNREACHABLE, "write http://"),
             (("http://no-such-host.invalid:8080",), Exit.UNREACHABLE, "is not known"),
             ((mute,), Exit.UNREACHABLE, "no reply"),
@@ -76,6 +76,8 @@ def test_what_cannot_be_attached_to_is_one_sentence(
             ((at["tokens"], "--token-file", str(tmp_path / "wrong")), Exit.REFUSED, "--token-file"),
             ((at["tokens"], "--token-file", str(tmp_path / "token")), Exit.REFUSED, "may not administer"),
         )
+        assert main(["topics", "list", "--broker", at["kafka"]]) == Exit.UNREACHABLE
+        assert f"if it speaks Kafka, give --kafka {at['kafka'][7:]}." in capsys.readouterr().err
         for words, code, told in cases:
             found = main(["attach", *words])
             said = capsys.readouterr().err

@@ -166,9 +166,14 @@ def test_a_folder_of_other_things_is_not_filled(tmp_path: Path, capsys: Any) -> 
     (tmp_path / "letters" / "mine.txt").write_text("dear")
     (tmp_path / "file").write_text("")
     (tmp_path / "disk" / "lost+found").mkdir(parents=True)
+    session = tmp_path / "session"
+    session.mkdir()
+    (session / "session.json").write_text("{}")
     for words, told in (
         (("topics", "list", "--data", str(tmp_path / "letters")), "contains files that are not a broker's"),
-        (("serve", "--data", str(tmp_path / "letters")), "contains files that are not a broker's"),
+        (("dlq", "list", "--data", str(tmp_path / "letters")), "broker's; name the data directory of a broker."),
+        (("serve", "--data", str(tmp_path / "letters")), "broker's; name an empty or a new folder."),
+        (("dlq", "list", "--data", str(session)), f"and no broker's data; brokerscope open {session}"),
         (("serve", "--data", str(tmp_path / "file")), "is a file; a data directory is a folder"),
         (
             ("topics", "list", "--data", str(tmp_path / "none")),

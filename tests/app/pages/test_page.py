@@ -30,6 +30,8 @@ from broker_core.events import Event, EventKind
 from broker_core.recording.hidden_hosts import HiddenHosts
 from tests.app.conftest import Hand
 from tests.app.pages.read_page import Page, packed
+from tests.app.sessions.open_dialog import open_dialog
+from widgets.dialogs.form import FormDialog
 
 NASTY = '<img src=x onerror="alert(1)"> \u202e&amp;</script>'
 SCENARIO = f"""
@@ -190,6 +192,13 @@ def test_a_part_of_it_without_keys(session: Path, whole: Page) -> None:
     assert not any("key " in event["about"] for event in part.data["events"])
 
 
+def test_an_account_at_a_time_after_the_end_is_refused(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["audit", str(session), "--at", "9"]) == 2
+    assert "--at 9 is after the end of the session, which lasts" in capsys.readouterr().err
+    assert main(["audit", str(session), "--at", "3"]) != 2
+
+
 def test_addresses_are_left_out() -> None:
     said = HiddenHosts().text("a at 10.0.0.7:9092, b at [2001:db8:0:0:0:0:0:1]:80, 00:31.250 of 1.2 s, 10.0.0.7:9092")
     assert said == "a at host-1, b at host-2, 00:31.250 of 1.2 s, host-1"
@@ -200,7 +209,9 @@ def test_addresses_are_left_out() -> None:
     [
         (["{folder}/nowhere", "--out", "{out}"], 3, "nowhere"),
         (["{session}", "--out", "{out}", "--from", "9"], 2, "--from 9 is after the end of the session, which lasts"),
-        (["{session}", "--out", "{out}", "--from", "3", "--to", "2"], 2, "--from 3 is after --to 2"),
+        (["{session}", "--out", "{out}", "--from", "3", "--to", "2"], 2, "empty; --from must be before --to"),
+        (["{session}", "--out", "{out}", "--from", "2", "--to", "2"], 2, "the part of the session is empty"),
+        (["{session}", "--out", "{out}", "--to", "0"], 2, "empty; --from must be before --to"),
         (["{session}", "--out", "{folder}"], 2, "is a folder; name a file in it"),
         (["{session}", "--out", "{folder}/none/a.html"], 3, "create it first"),
         (["{session}", "--out", "/dev/full"], 4, "No space left on device"),
@@ -224,7 +235,7 @@ def test_a_full_disk_leaves_the_page_before(
 
     (tmp_path / "page.html").write_text("before")
     monkeypatch.setattr("os.replace", full)
-    assert main(["share", str(session), "--out", str(tmp_path / "page.html"), "--to", "0"]) == 4
+    assert main(["share", str(session), "--out", str(tmp_path / "page.html"), "--to", "1"]) == 4
     assert "page.html cannot be written: No space left on device." in capsys.readouterr().err
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
 
@@ -251,6 +262,11 @@ def test_it_is_made_from_the_window(open_workbench: Callable[..., Hand], tmp_pat
     hand = open_workbench(record=True)
     hand.pass_time(2)
     workbench = hand.workbench
+    workbench.registry.trigger("session_page")
+    dialog = open_dialog(workbench.window, FormDialog)
+    dialog.set_values({"to_s": 0.0})
+    assert "part of the session is empty" in dialog.problem.text() and not dialog.accept_button.isEnabled()
+    dialog.close()
     workbench.family(RecordingHandlers).make_page(tmp_path / "page.html", PagePart())
     hand.wait_until(lambda: not workbench.jobs.running)
     shown = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
