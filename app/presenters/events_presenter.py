@@ -197,9 +197,10 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
         self._say()
 
     def _set_filter(self, text: str) -> None:
-        wanted = parsed(text, self.model.fields, self.panel.set_filter_problem)
-        if wanted is not None and text != self._filter_text:
-            self._filter_text = text
+        wanted, problem = parsed(text, self.model.fields)
+        self.panel.set_filter_problem(problem)
+        if wanted.text != self._filter_text:
+            self._filter_text = wanted.text
             self._test = self.model.test(wanted)
             self._begin()
 

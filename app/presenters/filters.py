@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from broker_core.filters import Field, Fields, Filter, FilterError, parse
 from broker_core.filters.field import KIND_WORDS
 from widgets.filter_field import FilterHelp
@@ -29,12 +27,9 @@ def _row(field: Field) -> FilterHelp:
     return FilterHelp(name, tr(field.about) or sentence(tr(KIND_WORDS[field.kind])), example)
 
 
-def parsed(text: str, fields: Fields, tell: Callable[[str], object]) -> Filter | None:
-    """`parse`, or None if it cannot be read; `tell` gets the sentence that says why, "" if nothing is wrong."""
+def parsed(text: str, fields: Fields) -> tuple[Filter, str]:
+    """The filter, and ""; if it cannot be read, the one that takes all, and the sentence that says why."""
     try:
-        found = parse(text, fields)
+        return parse(text, fields), ""
     except FilterError as error:
-        tell(error.translated(tr))
-        return None
-    tell("")
-    return found
+        return parse("", fields), f"{error.translated(tr)} {tr('Nothing is filtered.')}"

@@ -369,9 +369,10 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             self._step()
 
     def _set_filter(self, text: str) -> None:
-        wanted = parsed(text, self.model.fields, self.panel.set_filter_problem)
-        text = "" if wanted is None or wanted.takes_all else text
-        if wanted is not None and text != self._filter_text:
+        wanted, problem = parsed(text, self.model.fields)
+        self.panel.set_filter_problem(problem)
+        text = "" if wanted.takes_all else text
+        if text != self._filter_text:
             self._filter_text = text
             self.begin()
 

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state
 from app.presenters.clients import Client, producers, readers
+from app.presenters.filters import parsed
 from app.presenters.inspector import target_of
 from app.presenters.lag_trend import counts_removed, lag_words
 from app.presenters.message_facts import client_id
@@ -14,7 +15,7 @@ from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_section
 from app.sessions.history.series import Key, dead, depth, published
 from app.sessions.history.series import lag as lag_key
-from broker_core.filters import Field, Fields, FilterError, parse
+from broker_core.filters import Field, Fields, parse
 from broker_core.snapshots import FaultView, GroupView, QueueView, Snapshot, TopicView
 from widgets.formats import at_most, count, per_second
 from widgets.i18n import localized, tr
@@ -66,12 +67,9 @@ class NavigatorModel:
         self._dimmed: list[str] = []
 
     def set_filter(self, text: str) -> str:
-        """Show only rows that pass the filter. Returns the error of `text`, or ""; the filter before stays then."""
-        try:
-            self._filter = parse(text, FIELDS)
-        except FilterError as error:
-            return error.translated(tr)
-        return ""
+        """Show only rows that pass the filter; all if it cannot be read, and the sentence that says why, else ""."""
+        self._filter, problem = parsed(text, FIELDS)
+        return problem
 
     def update(self, snapshot: Snapshot) -> tuple[NavSection, ...]:
         """The sections at the time of a snapshot, of each kind the first `ROWS_MAX` rows that fit the filter."""

@@ -250,10 +250,11 @@ class TableModel(ColumnModel[Row]):
         self._arrange()
 
     def set_filter(self, text: str) -> None:
-        """Show only rows that fit; a filter that cannot be read changes nothing, and `filter_checked` says why."""
-        wanted = parsed(text, self.fields, self.filter_checked.emit)
-        if wanted is not None and text != self._filter_text:
-            self._filter_text, self._rearranged = text, True
+        """Show only rows that fit; all if the filter cannot be read, and `filter_checked` says why."""
+        wanted, problem = parsed(text, self.fields)
+        self.filter_checked.emit(problem)
+        if wanted.text != self._filter_text:
+            self._filter_text, self._rearranged = wanted.text, True
             self._test = None if wanted.takes_all else wanted.tester(self.answers, self._folded)
             self._arrange()
 

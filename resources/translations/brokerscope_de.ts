@@ -4868,6 +4868,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In diesem Bericht fällt nichts auf.</translation>
   </message>
   <message>
+   <source>Nothing is filtered.</source>
+   <translation>Nichts ist gefiltert.</translation>
+  </message>
+  <message>
    <source>Nothing is running yet. Open a scenario, or press Run (F5).</source>
    <translation>Es läuft noch nichts. Öffnen Sie ein Szenario oder drücken Sie Starten (F5).</translation>
   </message>

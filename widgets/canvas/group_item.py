@@ -7,7 +7,7 @@ from widgets.canvas.box_item import PILL_H, RADIUS, STATE_ICON, Facts, FactsItem
 from widgets.canvas.layout import BENCH_HEADER_H, GROUP_HEADER_H, PAD
 from widgets.canvas.lettering import Step, count_text, metrics, plural, short_count, width_of, write, write_right
 from widgets.canvas.view import ConsumerCard, GroupBox, QueueBox
-from widgets.formats import at_most, with_unknown
+from widgets.formats import at_most, count, with_unknown
 from widgets.i18n import tr
 from widgets.theme import mix, qcolour, state_style
 
@@ -120,7 +120,7 @@ class GroupItem(CardBox[GroupBox]):
             if group.lag is None
             else tr(
                 "lag {lag} {trend}",
-                lag=at_most(f"{group.lag:,}", group.is_at_most),
+                lag=at_most(count(group.lag), group.is_at_most),
                 trend=state_style(group.trend).word.lower(),
             )
         )

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from widgets.formats import per_second
-from widgets.i18n import mark, tr
+from widgets.i18n import localized, mark, tr
 from widgets.theme import qcolour, ui_font
 
 NORMAL_FROM, NEAR_FROM = 0.55, 0.9
@@ -133,17 +133,17 @@ def write_centred(painter: QPainter, where: QRectF, text: str, name: str, colour
 def count_text(count: int) -> str:
     """A count in full up to 9,999,999, then in millions or thousands of millions; nine characters at most."""
     if count < 10_000_000:
-        return f"{count:,}"
-    return f"{count / 1e6:.1f} M" if count < 1e9 else f"{count / 1e9:,.1f} G"
+        return localized(f"{count:,}")
+    return localized(f"{count / 1e6:.1f} M" if count < 1e9 else f"{count / 1e9:,.1f} G")
 
 
 def short_count(count: int) -> str:
     """A count in at most five characters."""
     if count < 10_000:
-        return f"{count:,}"
+        return localized(f"{count:,}")
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if count >= size:
-            return f"{count / size:.1f}{unit}" if count < 10 * size else f"{count / size:.0f}{unit}"
+            return localized(f"{count / size:.1f}{unit}" if count < 10 * size else f"{count / size:.0f}{unit}")
     return str(count)
 
 

@@ -43,7 +43,7 @@ from widgets.canvas.lettering import (
     write_right,
 )
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
-from widgets.formats import at_most
+from widgets.formats import at_most, count
 from widgets.i18n import mark, tr
 from widgets.theme import state_style
 
@@ -263,7 +263,7 @@ class TopicItem(FactsItem[TopicBox]):
         if self.facts.gate:
             parts.append(state_style(self.facts.gate).word)
         words = [lane.replication for lane in self.facts.lanes if lane.replication]
-        parts += [f"{state_style(word).word}: {words.count(word):,}" for word in dict.fromkeys(words)]
+        parts += [f"{state_style(word).word}: {count(words.count(word))}" for word in dict.fromkeys(words)]
         return ", ".join([*parts, rate_text(self.facts.rate_per_s)])
 
     def tool_tip(self, x: float, y: float) -> str:
@@ -300,16 +300,15 @@ class TopicItem(FactsItem[TopicBox]):
 
 
 def _place_line(group: LaneGroup) -> str:
-    committed = "n/a" if group.committed is None else f"{group.committed:,}"
-    lag = "n/a" if group.lag is None else at_most(f"{group.lag:,}", group.is_at_most)
-    owner = group.owner or "nobody"
+    lag = at_most(count(group.lag), group.is_at_most and group.lag is not None)
+    owner = group.owner or tr("nobody")
     revoked = tr(" (revoked)") if group.revoked else ""
     return tr(
         "{group}: {owner}{revoked}, committed {committed}, lag {lag}",
         group=group.group,
         owner=owner,
         revoked=revoked,
-        committed=committed,
+        committed=count(group.committed),
         lag=lag,
     )
 

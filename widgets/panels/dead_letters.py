@@ -270,7 +270,11 @@ class DeadLettersPanel(TablePanel):
     def _show_actions(self) -> None:
         chosen, shown = self.selected_count(), 0 if self.shows_redriven else self.shown_count()
         of_programs = tr("The dead letters that a program has put into a topic stay there.")
-        none = tr("The filter matches nothing.") if self.filter_text else tr("There are no dead letters.")
+        none = (
+            tr("The filter matches nothing.")
+            if self.filter_text and self.problem.isHidden()
+            else tr("There are no dead letters.")
+        )
         unselected = tr("Select dead letters first: click one, or Ctrl+A for all.")
         self._why_all = self._forbidden or ("" if shown else none)
         self._why_selected = self._why_all or ("" if chosen else unselected)

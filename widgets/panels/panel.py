@@ -495,7 +495,7 @@ class Panel(QWidget):
 
     def show_body(self, filled: bool) -> None:
         if not filled:
-            filtered = bool(self.filter_text)
+            filtered = bool(self.filter_text) and self.problem.isHidden()
             self.empty_state.offer_clear(filtered)
             if filtered:
                 self.empty_state.set_texts(

@@ -19,6 +19,7 @@ from app.presenters.views import Views
 from app.sessions.history.past import History
 from app.sessions.session_controller import SessionController
 from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.messages import MessagesPanel
 
 MODELS = [
     (MessagesPresenter, "model"),
@@ -64,7 +65,22 @@ def test_lag_is_asked_in_messages_and_in_time(hand):
     assert shown == [row for row in rows if (row.lag_ms or 0) > 1_000]
     panel.set_filter_text("lag > 1 s")
     assert "like 100" in panel.problem.text()
-    assert model.rowCount() == len(shown)
+    assert model.rowCount() == len(rows)
+
+
+def test_a_filter_that_cannot_be_read_shows_all_messages(hand):
+    window = hand.workbench.window
+    window.show_tab("messages")
+    panel, model = window.tab(MessagesPanel), hand.workbench.views.presenter(MessagesPresenter).model
+    hand.wait_until(model.rowCount)
+    whole = model.rowCount()
+    panel.set_filter_text("pay")
+    hand.wait_until(lambda: not model.rowCount())
+    for wrong in ("payload.files > 10", "lag > 3"):
+        panel.set_filter_text(wrong)
+        hand.wait_until(lambda: model.rowCount() == whole)
+        assert panel.problem.isVisible() and panel.problem.text().endswith(" Nothing is filtered.")
+        assert panel.stack.currentIndex() == 1 and panel.note.isHidden()
 
 
 def test_a_filter_that_is_kept_in_one_panel_can_be_picked_in_another(hand, tmp_path):

@@ -32,13 +32,18 @@ from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from tests.app.conftest import Hand
 from tests.broker_core.simulation import busy_session
+from widgets.canvas.box_item import Look
+from widgets.canvas.layout import TOPIC_HEADER_H
+from widgets.canvas.lettering import count_text, short_count
 from widgets.canvas.link_item import LinkWordItem
+from widgets.canvas.topic_item import TopicItem
+from widgets.canvas.view import Lane, LaneGroup, TopicBox
 from widgets.dialogs.move_to_group import MoveToGroupDialog
 from widgets.formats import Times, byte_size, count, duration
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.jobs import JobsPanel
-from widgets.theme import state_style
+from widgets.theme import current_theme, state_style
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / ".ci"))
@@ -177,6 +182,12 @@ def test_numbers_have_a_decimal_comma_in_german(german: None) -> None:
     assert duration(1_250_000_000) == "1,2 s"
     assert count(1_234) == "1.234"
     assert byte_size(3_482) == "3,40 KiB"
+    assert (count_text(1_103), short_count(1_103), short_count(1_234_000)) == ("1.103", "1.103", "1,2M")
+    read = LaneGroup("indexers", 1_103, 1_866, "indexer-1", is_at_most=True)
+    tip = TopicItem(
+        "topic:commits", TopicBox("commits", (Lane(0, end_offset=2_969, groups=(read,)),)), Look(current_theme())
+    ).tool_tip
+    assert tip(120, TOPIC_HEADER_H + 4).endswith("indexers: indexer-1, committet 1.103, Rückstand ≤ 1.866")
     assert tr("{count:,} messages", count=1_234) == "1.234 Nachrichten"
     event = Event(4_400, 0, EventKind.PUBLISHED, "orders", 0, 1_000, 1_500, 20_000)
     facts = event_facts(event, Snapshot(0, 0), Times())

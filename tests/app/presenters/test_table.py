@@ -143,15 +143,17 @@ def test_conditions_ask_for_columns_by_their_names(qapp):
     assert names(model) == ["Alpha", "Beta"]
 
 
-def test_a_filter_that_cannot_be_read_is_said_and_the_rows_stay(qapp):
+def test_a_filter_that_cannot_be_read_filters_nothing_and_says_so(qapp):
     model = made(Row(1, "Alpha", 1), Row(2, "Beta", 22))
     told: list[str] = []
     model.filter_checked.connect(told.append)
     model.set_filter("lag > 2")
     model.set_filter("lgg > 2")
-    assert names(model) == ["Beta"]
+    assert names(model) == ["Alpha", "Beta"]
     assert told[0] == ""
-    assert "did you mean lag?" in told[1] and "column 1" in told[1]
+    assert "did you mean lag?" in told[1] and "column 1" in told[1] and told[1].endswith(" Nothing is filtered.")
+    model.set_filter("lag > 2")
+    assert names(model) == ["Beta"] and told[2] == ""
 
 
 def test_a_row_that_changes_is_looked_at_again_by_the_filter(qapp):
