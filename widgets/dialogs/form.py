@@ -252,6 +252,8 @@ class FormDialog(Dialog):
         )
         self.problem.setText("" if untouched else why)
         set_why_not(self.accept_button, why)
+        if self.isVisible():
+            self.fit()
 
     def _accept(self) -> None:
         values = self.values()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from app.commands.session import HERE, NEW_SEED, SAME_SEED, RunUntil, SessionHandlers, why_no_condition
 from app.environment.paths import find_scenario
@@ -103,6 +104,20 @@ def test_in_slots_it_stops_at_the_same_event() -> None:
 @pytest.mark.parametrize(("text", "why"), [("", "needed"), ("lagg > 3", "lag"), ("lag >", ""), ("lag > 3", None)])
 def test_a_condition_that_cannot_be_read_says_why(text: str, why: str | None) -> None:
     assert (why_no_condition(text) == "") if why is None else why in why_no_condition(text) != ""
+
+
+def test_the_dialog_grows_with_what_it_says(hand: Hand) -> None:
+    hand.workbench.registry.trigger("run_until")
+    dialog = open_dialog(hand.workbench.window, FormDialog)
+    QApplication.processEvents()
+    before = dialog.height()
+    dialog.set_values({"condition": "payload = 3"})
+    QApplication.processEvents()
+    problem = dialog.problem
+    needed = problem.heightForWidth(problem.width())
+    assert needed > 2 * problem.fontMetrics().lineSpacing(), "it lists the fields"
+    assert problem.height() >= needed and dialog.height() > before
+    dialog.reject()
 
 
 def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
