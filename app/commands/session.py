@@ -34,7 +34,7 @@ EXAMPLES = mark('kind = dead_lettered and cause contains timeout; lag > 100 and 
 class RunUntil:
     """A background task for the engine: steps until an event, or the state right after it, fits `condition`.
 
-    `found` is that event afterwards, None if the session came to `until_ns` before.
+    `found` is that event afterwards, None if the session came to `until_ns` before; then it is `over`.
     """
 
     def __init__(self, simulation: Simulation, condition: Filter, until_ns: int) -> None:
@@ -44,6 +44,7 @@ class RunUntil:
         self._until_ns = until_ns
         self._pending: list[Event] = []
         self.found: Event | None = None
+        self.over = False
 
     def go_on(self, enough: Callable[[], bool]) -> bool:
         """In the engine's thread: True if it is found, or if nothing more comes."""
@@ -54,6 +55,7 @@ class RunUntil:
                 for _ in range(8):
                     if not loop.run_next(self._until_ns):
                         loop.advance_to(self._until_ns)
+                        self.over = True
                         return True
                     if pending and self._look():
                         return True
@@ -72,7 +74,10 @@ class RunUntil:
     def summary(self, done: bool) -> str:
         if self.found is not None:
             return tr("Stopped right after {found}", found=event_line(self.found))
-        return tr("It never happened: the session has ended.") if done else ""
+        return self.why_unmet() if done else ""
+
+    def why_unmet(self) -> str:
+        return tr("The condition was not met before the end.") if self.over else ""
 
 
 def why_no_condition(text: str) -> str:
@@ -177,6 +182,7 @@ class SessionHandlers(Handlers):
         if source is None:
             return
         task = RunUntil(source.session.simulation, condition, ns_from_s(source.scenario.until_s))
+        self._controller.why_unmet = task.why_unmet
         self._controller.time.run_background(task.go_on, task.summary)
         message = tr("Running until {words}; Space stops it.", words=text)
         absent = not_there(self._controller.snapshot, condition)  # it may come yet

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -74,6 +75,7 @@ class SessionController(QObject):
         self.sessions = sessions
         self._reading: Reading | None = None
         self._failure_reported = self._overran = False
+        self.why_unmet: Callable[[], str] = str  # what was waited for and never came, "" if there is no such thing
         self.travel.failed.connect(self.failed)
         self._replies = Replies(self)
         self.time.failed.connect(self.failed)
@@ -145,6 +147,7 @@ class SessionController(QObject):
         self.time.attach(source, lambda: collectors.events.newest)
         self.branching.attach(source)
         self._failure_reported, self._overran = self.time.stopped, False
+        self.why_unmet = str
 
     def observe(self, source: ObservedSource, path: Path | None = None) -> None:
         """Show a broker that runs elsewhere, in place of the session before; `path` is that of its lesson."""
@@ -179,7 +182,8 @@ class SessionController(QObject):
             return
         finished = self.source.status.mode is Mode.FINISHED
         self._end(finished=finished)
-        said = [tr("The session ended.") if finished else tr("The session was stopped.")]
+        said = [self.why_unmet()] if finished and self.why_unmet() else []
+        said.append(tr("The session ended.") if finished else tr("The session was stopped."))
         if not self.branching.why_not_continued():
             said.append(tr("Shift+F8 goes on from here."))
         if self.source.folder:

@@ -3756,10 +3756,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Er tritt seiner Gruppe sofort bei, und die Gruppe verteilt ihre Partitionen neu.</translation>
   </message>
   <message>
-   <source>It never happened: the session has ended.</source>
-   <translation>Es ist nie eingetreten: Die Sitzung ist zu Ende.</translation>
-  </message>
-  <message>
    <source>It owns two partitions, which nobody else may read. Their lag no longer falls to zero in the pauses.</source>
    <translation>Ihm gehören zwei Partitionen, die sonst niemand lesen darf. Ihr Rückstand fällt in den Pausen nicht mehr auf null.</translation>
   </message>
@@ -7270,6 +7266,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The complete message.</source>
    <translation>Die vollständige Nachricht.</translation>
+  </message>
+  <message>
+   <source>The condition was not met before the end.</source>
+   <translation>Die Bedingung war bis zum Ende nicht erfüllt.</translation>
   </message>
   <message>
    <source>The configuration is not allowed</source>

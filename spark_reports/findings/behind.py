@@ -53,7 +53,9 @@ def _finding(found: list[tuple[Cause, Episode]]) -> Finding:
     ]
     detail = f"It was behind {each[0]}" if len(every) == 1 else f"It was behind {len(every)} times: "
     detail += text.listed(each) if len(every) > 1 else ""
-    detail += f"; {text.plural(left, 'message')} waited at the end." if left else ", and had caught up by the end."
+    detail += (
+        f"; {text.plural(left, 'message')} waited at the end." if left else "; at the end no message waited too long."
+    )
     section = "lag" if reader.is_group else "queues"
     return Finding(WARN, cause.headline, detail, section, first.from_ns, cause.kind, cause.why, cause.advice, harm)
 

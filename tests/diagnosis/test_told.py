@@ -302,6 +302,7 @@ def test_each_outage_of_a_deploy_is_told_with_what_would_shorten_it(timeout_ms: 
     if timeout_ms < 20_000 or static:
         assert "It was behind 3 times: from 00:20" in bare(session.first.detail)
         assert session.first.detail.count("waited at the most") == 3
+        assert session.first.detail.endswith("; at the end no message waited too long.")
     assert re.search(advice, session.advice), session.advice
 
 

@@ -82,7 +82,22 @@ def test_it_stops_when_the_state_fits() -> None:
 def test_what_never_happens_comes_to_the_end_and_says_so() -> None:
     task, simulation, _ = stopped_by('topic = "nowhere"', until_s=5)
     assert task.found is None and simulation.loop.now_ns == 5 * NS_PER_S
-    assert "never happened" in task.summary(True)
+    assert task.summary(True) == task.why_unmet() == "The condition was not met before the end."
+
+
+def test_the_end_of_the_session_says_that_it_was_not_met(hand: Hand) -> None:
+    controller = hand.workbench.controller
+    hand.workbench.family(SessionHandlers).run_until('topic = "nowhere"')
+
+    def ended() -> bool:
+        controller.time.grant(0.05)
+        controller.check()
+        return controller.time.stopped
+
+    hand.qtbot.waitUntil(ended, timeout=20_000)
+    assert said(hand).startswith("The condition was not met before the end.")
+    controller.restart()
+    assert controller.why_unmet() == ""
 
 
 def test_in_slots_it_stops_at_the_same_event() -> None:
