@@ -64,6 +64,7 @@ def test_f1_tells_of_the_canvas_where_the_panels_are_folded(hand: Hand) -> None:
     hand.workbench.window.toggle_bottom(False)
     hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F1)
     assert page_of(hand).windowTitle() == "Canvas"
+    assert "up to it the bar has the owner's colour, and what is orange" in page_of(hand).page.toPlainText()
 
 
 def test_a_page_of_help_is_as_high_as_its_text_and_scrolls_beyond(hand: Hand, qapp: QApplication) -> None:
