@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRect, QTimer
+from PySide6.QtCore import QPoint, QRect
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
@@ -25,7 +25,6 @@ from widgets.panels.table_panel import TablePanel
 
 # So long before something is due the schedule begins to wait for who is at a step, and waits at most so long.
 HOLD_AHEAD_S, HOLD_MOST_S = 5.0, 60.0
-READING_MS = 4_000  # what the last step was about stays in sight so long
 
 
 class LessonHandlers(Handlers):
@@ -39,8 +38,6 @@ class LessonHandlers(Handlers):
         self._held_at_s = self._late_s = 0.0  # since when the schedule waits; how much later it is for that
         self._waited_for: set[Step | None] = set()  # each once
         self._names: set[str] = set()  # of all that this session has had
-        self._bring = QTimer(self, singleShot=True)
-        self._bring.timeout.connect(self._bring_into_sight)
         bind = context.registry.bind
         bind("toggle_lesson", self._toggle, self._why_no_lesson)
         bind("next_lesson", self.open_next, self._why_no_next)
@@ -118,7 +115,6 @@ class LessonHandlers(Handlers):
         if current != self._current:
             self._current = current
             context.window.ring.clear()
-            self._bring.start(READING_MS if current > 0 else 0)
 
     def _why_cannot(self, step: Step) -> str:
         """What a step waits for is gone, or the session has ended before it."""
@@ -131,13 +127,6 @@ class LessonHandlers(Handlers):
             return tr("This can no longer be done: {name} is not there any more.", name=gone)
         ended = step.when and not (step.commands or step.select) and self._controller.why_not()
         return tr("This can no longer be done: the session has ended.") if ended else ""
-
-    def _bring_into_sight(self) -> None:
-        """A panel may hide what a step is about; nothing moves under the pointer, nor what is selected."""
-        context, lesson = self._context, self._context.controller.collectors.lesson.lesson
-        at = lesson.steps[self._current].point_at if lesson is not None and self._current >= 0 else None
-        if at is not None and not context.views.selected and not context.canvas.underMouse():
-            context.canvas.place_of(at.object)
 
     def _hold_schedule(self, lesson: Lesson) -> None:
         """What is scheduled waits a while for a reader who is at a step, and comes on time for who runs on or fast."""

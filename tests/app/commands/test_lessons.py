@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, Qt, QTimer
 
 from app.commands.lesson import LessonHandlers, window_names
 from app.commands.registry import COMMANDS
@@ -184,7 +184,9 @@ def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand
     assert "hidden" in window.status.last_action.whole
 
 
-def test_what_a_step_is_about_is_in_sight_where_a_panel_was_left_open(open_workbench: Callable[..., Hand]) -> None:
+def test_the_canvas_moves_to_what_a_step_is_about_when_asked_and_never_by_itself(
+    open_workbench: Callable[..., Hand],
+) -> None:
     hand = open_workbench("share-group")
     workbench = hand.workbench
     workbench.window.resize(1280, 800)
@@ -200,9 +202,11 @@ def test_what_a_step_is_about_is_in_sight_where_a_panel_was_left_open(open_workb
     assert not in_sight("worker:floor-2")
     hand.pass_time(19)
     lessons = workbench.family(LessonHandlers)
-    assert done(hand) == [0, 1] and lessons._bring.isActive(), "there is time to read of the last step"
-    lessons._bring.timeout.emit()
-    assert in_sight("worker:floor-2"), "which dies at 00:20"
+    assert done(hand) == [0, 1]
+    assert not [timer for timer in lessons.findChildren(QTimer) if timer.isActive()], "nothing waits to move it"
+    assert not in_sight("worker:floor-2"), "which dies at 00:20"
+    assert lessons.point(2)
+    assert in_sight("worker:floor-2")
 
 
 @pytest.mark.parametrize("path", shipped_scenarios(), ids=lambda path: path.stem)
