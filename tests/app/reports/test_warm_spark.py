@@ -117,7 +117,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedSp
 def test_commands_share_one_process_and_each_gets_its_answer(shared: SharedSpark, tmp_path: Path) -> None:
     request = Request(tmp_path / "none", tmp_path / "out")
     for _ in range(2):
-        with pytest.raises(ReportError, match="is not a folder"):
+        with pytest.raises(ReportError, match="does not exist"):
             ReportProcess(request, shared).run(lambda _said: None)
     (process,) = shared.started  # type: ignore[attr-defined]
     assert process.poll() is None
@@ -125,7 +125,7 @@ def test_commands_share_one_process_and_each_gets_its_answer(shared: SharedSpark
     assert (place.stat().st_mode & 0o777, place.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     process.kill()
     process.wait(30)
-    with pytest.raises(ReportError, match="is not a folder"):
+    with pytest.raises(ReportError, match="does not exist"):
         ReportProcess(request, shared).run(lambda _said: None)
     assert len(shared.started) == 2, "what a killed one has left is in nobody's way"  # type: ignore[attr-defined]
 
