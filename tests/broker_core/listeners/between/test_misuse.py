@@ -89,8 +89,8 @@ class Cluster:
                 for frame in frames.take(data):
                     whole = self._answer(frame)
                     connection.sendall(whole[:-10])
-                    self.finishes.wait(PATIENCE_S)
-                    connection.sendall(whole[-10:])
+                    if self.finishes.wait(PATIENCE_S):
+                        connection.sendall(whole[-10:])
         self.closed += 1
 
     def close(self) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
+
+import pytest
 
 from broker_core.events import Event, EventStream
 from broker_core.groups.protocol import encode_assignment
@@ -12,11 +15,13 @@ from broker_core.listeners.between.asked_requests import TopicNames
 from broker_core.listeners.between.eye import Eye
 from broker_core.listeners.between.seen import Seen
 from broker_core.listeners.between.seen_groups import SeenGroups
+from broker_core.listeners.between.seen_logs import Batch
 from broker_core.listeners.connections import Connection
 from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.arrivals import Arrivals
 from broker_core.observation.kafka.changes import Changes
 from broker_core.observation.kafka.sweep import Sweep
+from tests.broker_core.listeners.between.conftest import PATIENCE_S, Watched
 
 
 def seen(client: str, *, connection: int = 1, time_ns: int = 0) -> Seen:
@@ -121,3 +126,24 @@ def test_what_a_member_is_assigned_by_an_id_is_its_own_as_soon_as_the_id_has_a_n
     assert kinds.count("partitions_assigned") == 1 and "topic_created" in kinds[: kinds.index("partitions_assigned")]
     eye.describes(seen("one"), None, SimpleNamespace(topics=[told]))
     assert not eye.look(2)[0]
+
+
+def test_what_was_sent_without_an_answer_is_seen_where_its_place_was_told_already():
+    """Others had told of the end; a reader is given it now."""
+    eye = Eye(Changes(arrivals := Arrivals()), arrivals, TopicNames())
+    place = ("orders", 0)
+    eye._produced[place, 7] = ("shop", 1)
+    eye._log(place, 5)
+    assert eye.not_published == {place: 1}
+    eye._given(place, [Batch(0, 1, 70, 7, -1, False, False, False)])
+    assert not eye.not_published
+
+
+def test_a_look_begins_at_once_where_much_waits(watched: Watched, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("broker_core.listeners.between.peer._OFTEN_S", 2 * PATIENCE_S)
+    gone = seen("one")._replace(api_key=-1, frame=bytes(17 << 20))
+    watched.peer._eye.put(gone)
+    looking = threading.Thread(target=watched.peer.look, daemon=True)
+    looking.start()
+    looking.join(PATIENCE_S)
+    assert not looking.is_alive()
