@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from broker_core.clock import NS_PER_MS
@@ -9,6 +11,9 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.queues.config import RetryPolicy
 from broker_core.queues.lease import Held
+from broker_core.queues.levels import TopicLevels
+from broker_core.queues.queue import Queue
+from tests.broker_core.queues.logs import MemoryTopic
 from tests.broker_core.queues.queue_setup import QueueSetup, texts
 
 
@@ -357,7 +362,10 @@ def test_what_compaction_has_removed_is_passed_over_and_is_no_damage():
 
 
 def test_what_compaction_has_removed_in_front_of_all_is_passed_over_where_there_are_several_partitions():
-    setup = QueueSetup(priorities=2)
+    setup = QueueSetup()
+    topic: Any = MemoryTopic("orders", 2)
+    setup.log, levels = topic, TopicLevels(topic.partitions, setup.config)
+    setup.queue = Queue("jobs", topic, setup.dead_letters, setup.stream, setup.timers, setup.config, levels=levels)
     setup.publish("one", "two", "three")
     setup.log.partitions[0].compacted.update((0, 2))
     assert setup.values() == ["two"] and setup.values() == []
