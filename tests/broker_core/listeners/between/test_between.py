@@ -20,6 +20,7 @@ from broker_core.recording.ownership import Ownership
 from broker_core.testing import EmbeddedBroker
 from tests.broker_core.listeners.between.conftest import PATIENCE_S, Watched
 from tests.broker_core.listeners.kafka.raw import KEYS, Raw
+from tests.reference.brokers import free_port
 
 _RUNS = ("published", "delivered", "acknowledged")
 
@@ -262,7 +263,8 @@ def test_what_is_sent_again_and_was_taken_before_it_began_is_counted(
 ):
     """The cluster has it, the client was not told, and asks again where it is passed on anew."""
     broker.create_topic("orders", 1)
-    first = between()
+    port = free_port()  # the node's is the next one, in both runs
+    first = between(port=port)
     producer = Producer({
         "bootstrap.servers": first.peer.bootstrap_servers,
         **{"client.id": "shop", "log_level": 0, "enable.idempotence": True},
@@ -270,7 +272,6 @@ def test_what_is_sent_again_and_was_taken_before_it_began_is_counted(
     lost = broker.faults.lose_reply("Produce")
     producer.produce("orders", b"once")
     first.until(lambda: broker.admin.describe_topic("orders").partitions[0].end_offset)
-    port = int(first.peer.bootstrap_servers.rpartition(":")[2])
     first.peer.close()
     lost.end()
     again = between(port=port)
