@@ -43,19 +43,22 @@ TABLES = {
     "menus.toml": ("title", "hint"),
     "forms.toml": ("title", "about", "button", "label", "hint", "suffix", "none"),
     "sentences.toml": (),
+    "report/parts.toml": ("heading",),
     "panels.toml": ("title", "hint", "group", "empty", "how", "filter_hint"),
 }
 CONTEXT = "Brokerscope"
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
 CALLS = {
     **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Column": (0,), "Field": (2,)},
-    **dict.fromkeys(("time_column", "number_column", "state_column", "owner_column"), (0,)),
-    **{"State": (0, 1), "Reason": (0, 1), "Promise": (0,)},
+    **dict.fromkeys(("time_column", "number_column", "state_column", "text_column", "owner_column"), (0,)),
+    **{"State": (0, 1), "Reason": (0, 1), "Promise": (0, 1)},
     "about": (0,),  # help of a request's field, which forms show
 }
 KEYWORDS = {
     "Field": ("about",),
-    **dict.fromkeys(("Column", "time_column", "number_column", "state_column", "owner_column"), ("about",)),
+    **dict.fromkeys(
+        ("Column", "time_column", "number_column", "state_column", "text_column", "owner_column"), ("about",)
+    ),
 }
 
 

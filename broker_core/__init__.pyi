@@ -5,6 +5,8 @@ from broker_core.clients.batches import Receipt as Receipt
 from broker_core.clients.effects import SqliteEffects as SqliteEffects, resume_from as resume_from
 from broker_core.clients.group_consumer import GroupConsumer as GroupConsumer
 from broker_core.clients.http_broker import HttpBroker as HttpBroker
+from broker_core.clients.http_publisher import HttpPublisher as HttpPublisher
+from broker_core.clients.http_readers import HttpGroupReader as HttpGroupReader, HttpQueueReader as HttpQueueReader
 from broker_core.clients.membership import ConsumerConfig as ConsumerConfig
 from broker_core.clients.middleware import (
     Chain as Chain,
@@ -35,8 +37,8 @@ from broker_core.clients.simple_queue import (
     SimpleQueue as SimpleQueue,
 )
 from broker_core.closable import Closable as Closable
-from broker_core.engine.host import BrokerHost as BrokerHost
-from broker_core.engine.host_loop import Host as Host, HostConfig as HostConfig
+from broker_core.engine.broker_host import BrokerHost as BrokerHost
+from broker_core.engine.host import Host as Host, HostConfig as HostConfig
 from broker_core.errors import BrokerError as BrokerError, ErrorCode as ErrorCode
 from broker_core.events import Event as Event, EventKind as EventKind
 from broker_core.flow.adaptive import AdaptiveConfig as AdaptiveConfig
@@ -77,13 +79,10 @@ from broker_core.queues.lease import Lease as Lease
 from broker_core.queues.config import RetryPolicy as RetryPolicy
 from broker_core.replies import Reply as Reply
 from broker_core.schemas.avro_schema import AvroSchema as AvroSchema
-from broker_core.schemas.compatibility import (
-    Compatibility as Compatibility,
-    SchemaKind as SchemaKind,
-    SchemaProblem as SchemaProblem,
-)
+from broker_core.schemas.compatibility import Compatibility as Compatibility, SchemaProblem as SchemaProblem
 from broker_core.schemas.diff import SchemaChange as SchemaChange
 from broker_core.schemas.json_schema import JsonSchema as JsonSchema
+from broker_core.schemas.languages import SchemaKind as SchemaKind
 from broker_core.schemas.problem import Problem as Problem
 from broker_core.schemas.registry import (
     RegistryState as RegistryState,

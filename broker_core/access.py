@@ -81,9 +81,7 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
 
     def means(self, name: str) -> bool:
         """Whether it is about what is called `name`."""
-        if self.prefixed:
-            return name.startswith(self.name)
-        return self.name in {ANY, name}
+        return name.startswith(self.name) if self.prefixed else self.name in {ANY, name}
 
 
 class ClientQuota(CallArguments, frozen=True, forbid_unknown_fields=True):
@@ -112,7 +110,7 @@ class ClientQuota(CallArguments, frozen=True, forbid_unknown_fields=True):
 
     @property
     def entity(self) -> str:
-        """Whom it is for, in words."""
+        """The clients that the quota is for, in words."""
         named = [(kind, name) for kind, name in (("user", self.user), ("client id", self.client_id)) if name]
         return " with ".join(f"every {kind}" if name == ANY else f"{kind} {name}" for kind, name in named)
 

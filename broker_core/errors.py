@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from broker_core.limits import MAX_ABOUT_CHARS
 
 
 class ErrorCode(enum.Enum):
-    """An error code. Names and numbers are Kafka's where Kafka has the same error.
+    """An error code. Numbers are Kafka's where Kafka has the same error; so are most names.
 
     `status` is HTTP's: 409 for what the present state does not allow, 422 for what no state would allow.
     """
@@ -41,7 +42,8 @@ class ErrorCode(enum.Enum):
     INVALID_PARTITIONS = (37, "The number of partitions is not allowed", False, 409)
     INVALID_REPLICATION_FACTOR = (38, "The replication factor is not supported", False)
     INVALID_CONFIG = (40, "The configuration is not allowed", False, 409)
-    INVALID_REQUEST = (42, "The request is invalid", False, 409)
+    INVALID_REQUEST = (42, "This is not possible", False, 409)
+    UNSUPPORTED_FOR_MESSAGE_FORMAT = (43, "The format of the message is not supported", False)
     OUT_OF_ORDER_SEQUENCE_NUMBER = (45, "The producer's sequence number is out of order", False, 409)
     DUPLICATE_SEQUENCE_NUMBER = (46, "The batch was already appended", False, 409)
     INVALID_PRODUCER_EPOCH = (47, "A newer producer with the same id has taken over", False, 409)
@@ -50,12 +52,11 @@ class ErrorCode(enum.Enum):
     INVALID_TRANSACTION_TIMEOUT = (50, "The transaction timeout is outside the allowed range", False)
     CONCURRENT_TRANSACTIONS = (51, "The last transaction is not finished yet; try again", True)
     STORAGE_ERROR = (56, "The disk refused", False, 503)
-    UNSUPPORTED_FOR_MESSAGE_FORMAT = (43, "The format of the message is not supported", False)
     NON_EMPTY_GROUP = (68, "The group still has members", False, 409)
     GROUP_ID_NOT_FOUND = (69, "There is no such group", False, 404)
-    GROUP_MAX_SIZE_REACHED = (81, "The group has the maximum number of members", False, 409)
     FETCH_SESSION_ID_NOT_FOUND = (70, "There is no such fetch session; fetch without one", True)
     INVALID_FETCH_SESSION_EPOCH = (71, "The fetch session is at another epoch; fetch without one", True)
+    GROUP_MAX_SIZE_REACHED = (81, "The group has the maximum number of members", False, 409)
     FENCED_INSTANCE_ID = (82, "Another member uses the same group instance id", False, 409)
     GROUP_SUBSCRIBED_TO_TOPIC = (86, "Members of the group read the topic", False, 409)
     INVALID_RECORD = (87, "The message was refused", False, 409)
@@ -76,36 +77,35 @@ class ErrorCode(enum.Enum):
     INVALID_SHARE_SESSION_EPOCH = (123, "The share session is at another epoch; open another", True)
     INVALID_REGULAR_EXPRESSION = (128, "The regular expression is not valid", False)
     SHARE_SESSION_LIMIT_REACHED = (133, "The maximum number of share sessions is open", True)
-    # Queues and the rest, which Kafka's classic protocol has no number for.
+    # Queues, listeners and the rest, which Kafka's classic protocol has no number for.
     UNKNOWN_QUEUE = (1001, "There is no such queue", False, 404)
     INVALID_LEASE = (1002, "The lease has expired or belongs to another consumer", False, 409)
-    NO_DEAD_LETTERS = (1019, "The topic has no dead letters", False, 404)
     UNKNOWN_DEAD_LETTER = (1003, "There is no such dead letter", False, 404)
-    UNKNOWN_FAULT = (1020, "There is no such fault", False, 404)
     CLOSED = (1004, "It is closed", False, 503)
-    FOLDER_NOT_EMPTY = (1012, "The folder is not empty, and nothing in it will be overwritten", False)
-    DIRECTORY_IN_USE = (1005, "Another process has opened the data directory", False)
+    DIRECTORY_IN_USE = (1005, "The data directory is open already", False)
     DAMAGED = (1006, "The stored data are damaged", False)
     NOT_A_SESSION = (1007, "This is not a session folder", False)
     UNKNOWN_SESSION_VERSION = (1008, "The version of the session format is not supported", False)
     UNSERIALIZABLE = (1009, "The value cannot be written in this format", False, 422)
     UNREADABLE = (1010, "The bytes cannot be read in this format", False, 422)
     MIDDLEWARE_FAILED = (1011, "A middleware failed", False)
-    STALE_PLAN = (1021, "The plan no longer holds, and nothing was done", False, 409)
-    READ_ONLY = (1018, "Changes are refused", False, 403)
-    # At the listeners.
+    FOLDER_NOT_EMPTY = (1012, "The folder is not empty, and nothing in it will be overwritten", False)
     UNAUTHORIZED = (1013, "Authentication failed", False, 401)
     FORBIDDEN = (1014, "Access is denied", False, 403)
     REQUEST_TOO_LARGE = (1015, "The request is too large", False, 413)
     UNKNOWN_CONSUMER = (1016, "There is no such consumer", False, 404)
     MALFORMED_REQUEST = (1017, "The request is malformed", False, 422)
+    READ_ONLY = (1018, "Changes are refused", False, 403)
+    NO_DEAD_LETTERS = (1019, "The topic has no dead letters", False, 404)
+    UNKNOWN_FAULT = (1020, "There is no such fault", False, 404)
+    STALE_PLAN = (1021, "The plan no longer holds, and nothing was done", False, 409)
     # Schemas: Confluent's numbers.
     INCOMPATIBLE_SCHEMA = (409, "The schema is not compatible", False, 409)
     UNKNOWN_SUBJECT = (40401, "There is no such subject", False, 404)
     UNKNOWN_SCHEMA_VERSION = (40402, "The subject has no such version", False, 404)
     UNKNOWN_SCHEMA = (40403, "There is no such schema", False, 404)
-    REFERENCE_EXISTS = (42206, "Another schema refers to it", False, 409)
     INVALID_SCHEMA = (42201, "The schema is not valid", False, 409)
+    REFERENCE_EXISTS = (42206, "Another schema refers to it", False, 409)
 
 
 class BrokerError(Exception):
@@ -138,6 +138,16 @@ def must(found: T | None, code: ErrorCode, about: str) -> T:
     if found is None:
         raise BrokerError(code, about)
     return found
+
+
+class Suppress(AbstractContextManager[None]):
+    """As `contextlib.suppress`, for a `BrokerError` with one of `codes`."""
+
+    def __init__(self, *codes: ErrorCode) -> None:
+        self._codes = codes
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> bool:
+        return isinstance(error, BrokerError) and error.code in self._codes
 
 
 class ConfigError(BrokerError, ValueError):

@@ -159,13 +159,13 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def offsets(self) -> range:
-        """Those of a run of messages; AssertionError if there is none."""
+        """The offsets of the messages that the event is about. AssertionError if it is about none."""
         assert self.offset is not None
         return range(self.offset, self.offset + self.count)
 
     @property
     def member_id(self) -> str:
-        """Of the member that joined, left, got or lost partitions; the client if no id is known."""
+        """The id of the member that joined, left, or got or lost partitions; the client's name if no id is known."""
         return str(self.told.get("member_id", "")) or self.client
 
     @property
@@ -175,7 +175,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
 
 def reader_by_hand(name: object) -> str:
-    """What `Event.member` calls a reader that has assigned its partitions itself, and is no member."""
+    """The name in `Event.member` of a reader that is no member of a group because it assigned its partitions itself."""
     return f"{_BY_HAND}{name}"
 
 

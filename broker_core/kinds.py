@@ -68,7 +68,9 @@ def kind_of(annotation: Any, *, ranged: bool = False) -> Kind:
     if origin is not None and isinstance(origin, type):
         return _container(origin, [kind_of(each, ranged=ranged) for each in inner if each is not Ellipsis])
     if isinstance(annotation, type) and annotation not in (object, Any) and _supports_isinstance(annotation):
-        return Kind(_type_name(annotation), lambda value: isinstance(value, annotation))
+        name = annotation.__name__
+        told = _NAMED.get(annotation) or f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+        return Kind(told, lambda value: isinstance(value, annotation))
     return Kind("anything", lambda _value: True)
 
 
@@ -164,7 +166,3 @@ def _container(origin: type, inner: list[Kind]) -> Kind:
 def _supports_isinstance(kind: type) -> bool:
     """Whether `isinstance` supports `kind`, which must be runtime_checkable if it is a protocol."""
     return not getattr(kind, "_is_protocol", False) or getattr(kind, "_is_runtime_protocol", False)
-
-
-def _type_name(kind: type) -> str:
-    return _NAMED.get(kind) or f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"

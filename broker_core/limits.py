@@ -6,6 +6,7 @@ MAX_NAME_CHARS = 249  # Kafka's: the name plus "-" and a partition number fits a
 MAX_PARTITIONS = 10_000  # the largest assignment that is computed in about 15 ms
 MAX_MESSAGE_BYTES = 1_048_588  # Kafka's default of message.max.bytes
 MAX_HEADERS = 1_000  # of a message
+MAX_BATCH_RECORDS = 1_000  # in one batch: reading one message decodes at most this many
 MAX_COMMIT_METADATA_BYTES = 4_096  # Kafka's default of offset.metadata.max.bytes
 MAX_FETCH_BYTES = 8 * 1_048_576  # of keys and values in one fetch, so that a poll of large messages fits into memory
 MAX_PARTITION_FETCH_BYTES = 1_048_576  # of these, from one partition; Kafka's default of max.partition.fetch.bytes

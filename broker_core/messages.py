@@ -1,14 +1,33 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 import msgspec
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 TopicPartition = tuple[str, int]  # a partition of a topic
 
-Headers = tuple[tuple[str, bytes], ...]
+Headers = tuple[tuple[str, bytes | None], ...]  # a value may be null, as in Kafka
 
 # Record headers for values that Kafka's record format has no field for.
 TTL_HEADER = "brokerscope.ttl_ms"
 PRIORITY_HEADER = "brokerscope.priority"
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values of each key, such as the partitions of each topic, in the order of `pairs`."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def header_texts(headers: Headers) -> tuple[str, ...]:
+    """`name: value` of each."""
+    return tuple(f"{name}: {(value or b'').decode(errors='replace')}" for name, value in headers)
 
 
 class OffsetAndMetadata(msgspec.Struct, frozen=True, gc=False):
@@ -75,7 +94,7 @@ class StoredMessage(msgspec.Struct, frozen=True, gc=False):
     def _noted(self, name: str) -> int | None:
         # The last one counts: the broker's headers come after the producer's.
         for key, value in reversed(self.headers):
-            if key == name and value is not None and value.isdigit():
+            if key == name and value is not None and value.isdigit() and len(value) < 20:
                 return int(value)
         return None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Generic, TypeVar
 
+from broker_core.errors import BrokerError
+
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -63,9 +65,21 @@ class Reply(Generic[T]):
         return self.chain(lambda value: Reply.of(change(value)))
 
     def chain(self, go_on: Callable[[T], Reply[U]]) -> Reply[U]:
-        """A reply that is settled as the one that `go_on` of the value returns, or with the same error."""
+        """A reply that is settled as that of `go_on(value)`, with the same error, or the BrokerError that it raises."""
         chained: Reply[U] = Reply()
-        self.then(lambda done: chained.fail(done.error) if done.error else go_on(done.result()).then(chained.follow))
+
+        def settled(done: Reply[T]) -> None:
+            if done.error is not None:
+                chained.fail(done.error)
+                return
+            try:
+                following = go_on(done.result())
+            except BrokerError as error:
+                chained.fail(error)
+            else:
+                following.then(chained.follow)
+
+        self.then(settled)
         return chained
 
     def follow(self, done: Reply[T]) -> None:

@@ -33,7 +33,7 @@ class Runs(Generic[V]):
 
     @property
     def end(self) -> int:
-        """Of the last run; 0 without runs."""
+        """The offset after the last run; 0 without runs."""
         return self._ends[-1] if self._ends else 0
 
     def put(self, first: int, end: int, value: V) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, ClassVar, ParamSpec, TypeVar, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -37,6 +37,7 @@ PositiveNumber = Annotated[float, Meta(gt=0, le=MOST)]
 NotNegativeNumber = Annotated[float, Meta(ge=0, le=MOST)]
 AtLeastOne = Annotated[float, Meta(ge=1, le=MOST)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+LimitPolicy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]  # what happens at a limit
 # Times in the broker are limited to a week, times of clients to a century, so that nanoseconds fit into 64 bits.
 WaitMs = Annotated[int, Meta(ge=1, le=MAX_WAIT_MS, extra=WEEK)]
 WaitMsNumber = Annotated[float, Meta(ge=0, le=MAX_WAIT_MS, extra=WEEK)]
@@ -61,8 +62,8 @@ class Settings(msgspec.Struct, frozen=True):
         for name, kind in _fields(type(self)):
             value = getattr(self, name)
             if not kind.accepts(value):
-                about = kind.wrong(name, value)
-                raise ConfigError(about) if self._code is ErrorCode.INVALID_CONFIG else BrokerError(self._code, about)
+                why = kind.wrong(name, value)
+                raise ConfigError(why) if self._code is ErrorCode.INVALID_CONFIG else BrokerError(self._code, why)
 
 
 class CallArguments(Settings, frozen=True):
@@ -81,15 +82,11 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     by_name: dict[str, Kind] = {}
     names = list(inspect.signature(function).parameters)
 
-    def read_annotations() -> None:
-        """Read the annotations with the first call, when the module is complete."""
-        by_name.update(_parameters(function))
-        kinds.extend(by_name.get(name, _ANYTHING) for name in names)
-
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not kinds:
-            read_annotations()
+        if not kinds:  # the first call, when the module is complete; another thread may be at it, too
+            by_name.update(_parameters(function))
+            kinds[:] = [by_name.get(name, _ANYTHING) for name in names]
         for value, kind in zip(args, kinds, strict=False):
             if not kind.accepts(value):
                 given = [validated(*each, refusal) for each in zip(names, kinds, args, strict=False)]
@@ -115,8 +112,8 @@ def checked_class(*, fast: tuple[str, ...] = ()) -> Callable[[type[C]], type[C]]
     return decorate
 
 
-def _request_error(about: str) -> BrokerError:
-    return BrokerError(ErrorCode.INVALID_REQUEST, about)
+def _request_error(why: str) -> BrokerError:
+    return BrokerError(ErrorCode.INVALID_REQUEST, why)
 
 
 def validated(name: str, kind: Kind, value: Any, refusal: Callable[[str], BrokerError] = _request_error) -> Any:

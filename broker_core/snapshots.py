@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from operator import add, sub
 from typing import Final, Literal
 
@@ -10,6 +10,7 @@ import msgspec
 
 from broker_core.access import AccessRow, Acl, ClientQuota, ScramUser
 from broker_core.clock import NS_PER_S
+from broker_core.messages import Headers
 
 MAX_LEASES: Final = 500  # listed in a keyframe, of each queue
 MAX_LETTERS: Final = 200
@@ -51,8 +52,9 @@ class GateView(msgspec.Struct, frozen=True):
     """The backpressure of a topic or queue. Counts are in messages.
 
     `policy` is block, reject, drop_newest, drop_oldest or priority_evict. `depth` is the backlog of the slowest reader,
-    `slowest` its name. `rejected` and `dropped` were not stored; `evicted` were removed for others. `tokens` is None
-    without a rate limit. `blocked` holds (producer, since_ns) in the order of waiting.
+    `slowest` its name; `depth_bytes` is 0 without `limit_bytes`. `rejected` and `dropped` were not stored; `evicted`
+    were removed for others. `tokens` is None without a rate limit. `blocked` holds (producer, since_ns) in the order of
+    waiting.
     """
 
     target: str
@@ -67,6 +69,8 @@ class GateView(msgspec.Struct, frozen=True):
     rejected: int = 0
     dropped: int = 0
     evicted: int = 0
+    depth_bytes: int = 0
+    limit_bytes: int | None = None
 
 
 class TopicView(msgspec.Struct, frozen=True):
@@ -157,13 +161,18 @@ class GroupView(msgspec.Struct, frozen=True):
     kind: str = ""
 
     @property
+    def owners(self) -> dict[tuple[str, int], str]:
+        """The client that owns each (topic, partition)."""
+        return {place: member.client for member in self.members for place in member.partitions}
+
+    @property
     def lag(self) -> int | None:
         """The sum of the lags that are known, in messages; None if none is."""
         return total_lag(at.lag for at in self.offsets)
 
     @property
     def lag_unknown(self) -> int:
-        """How many partitions, of topics that its members read, have a lag that is not known."""
+        """How many partitions, of topics that its members read, have no known lag (Kafka's tools show "-" there)."""
         return sum(1 for at in self.offsets if at.lag is None and at.topic in self.topics)
 
 
@@ -247,7 +256,7 @@ class DeadLetterView(msgspec.Struct, frozen=True):
     origin_offset: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[tuple[str, bytes], ...]
+    headers: Headers
     cause: str
     published_ns: int
     dead_ns: int
@@ -277,7 +286,7 @@ class QueueView(msgspec.Struct, frozen=True):
 
     `leases`, `waits` (delayed messages) and `dead_letters` are limited by the caller; counts are complete. `topic` is
     the log that it reads: its own, or the topic of a subscription. `dead_letter_topic` is its dead letter queue.
-    With a `lease_ms` of 0, `max_attempts` is not known either.
+    `redriven` counts redrives, those that were undone, too. With a `lease_ms` of 0, `max_attempts` is not known either.
     """
 
     name: str
@@ -305,6 +314,15 @@ class QueueView(msgspec.Struct, frozen=True):
     def reads(self) -> str:
         """The topic of a subscription; "" for a queue."""
         return "" if self.topic == self.name else self.topic
+
+    @property
+    def waiting(self) -> int:
+        """Messages that can be taken, now or after a delay."""
+        return self.ready + self.delayed
+
+    @property
+    def messages_count(self) -> int:
+        return self.waiting + self.in_flight
 
 
 class ActorView(msgspec.Struct, frozen=True):
@@ -383,7 +401,7 @@ class TransactionView(msgspec.Struct, frozen=True):
 
 
 class FaultView(msgspec.Struct, frozen=True):
-    """An active fault or rule on `client` ("" is the disk); `what` describes it.
+    """An active fault or rule on `client` ("" is every client, or the disk); `what` describes it.
 
     `fault` identifies it among those of a client. `until_ns` is None if it lasts until it is removed.
     """
@@ -520,6 +538,32 @@ class Snapshot(msgspec.Struct, frozen=True):
     @property
     def compacted(self) -> frozenset[str]:
         return frozenset(topic.name for topic in self.topics if topic.compacted)
+
+    @property
+    def partition_counts(self) -> dict[str, int]:
+        """How many partitions each topic has, by its name."""
+        return {topic.name: len(topic.partitions) for topic in self.topics}
+
+    def topic(self, name: str) -> TopicView | None:
+        return next((each for each in self.topics if each.name == name), None)
+
+    def group(self, name: str) -> GroupView | None:
+        return next((each for each in self.groups if each.name == name), None)
+
+    def queue(self, name: str) -> QueueView | None:
+        return next((each for each in self.queues if each.name == name), None)
+
+    def actor(self, name: str) -> ActorView | None:
+        return next((each for each in self.actors if each.name == name), None)
+
+    def seats(self, client: str) -> list[tuple[GroupView, MemberView]]:
+        """The groups that a client is a member of, with that member."""
+        return [(group, member) for group in self.groups for member in group.members if member.client == client]
+
+
+def counts_removed(offsets: Iterable[OffsetView], compacted: Container[str]) -> bool:
+    """Whether some messages of a lag may be removed: compaction tells nobody of which offsets."""
+    return any(at.lag and at.topic in compacted for at in offsets)
 
 
 def may_be_marker(at: OffsetView) -> bool:

@@ -1,7 +1,9 @@
 """Files that the program ships: fonts, icons, themes, scenarios, templates, sample data, help."""
 
+import tomllib
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 
 def path(*parts: str) -> Path:
@@ -14,3 +16,8 @@ def path(*parts: str) -> Path:
     if not found.exists():
         raise FileNotFoundError(f"not shipped: {'/'.join(parts)}")
     return found
+
+
+def table(*parts: str) -> dict[str, Any]:
+    """The content of a shipped TOML file: ``table("events.toml")``."""
+    return tomllib.loads(path(*parts).read_text(encoding="utf-8"))

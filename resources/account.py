@@ -67,15 +67,20 @@ VerdictName = Literal["nothing_lost", "nothing_twice", "everything_done", "commi
 
 
 class Promise(NamedTuple):
-    """What a verdict is about, in the words of one that holds."""
+    """What a verdict says: `words` where it holds, `broken` with the `count` of messages where it does not."""
 
     words: str
+    broken: str
 
 
 VERDICTS: dict[VerdictName, Promise] = {
-    "nothing_lost": Promise("nothing is lost"),
-    "nothing_twice": Promise("nothing is delivered twice"),
-    "everything_done": Promise("everything is acknowledged or dead-lettered"),
-    "commits_are_sound": Promise("nobody commits what it was never given"),
-    "in_order": Promise("the order of each key is kept"),
+    "nothing_lost": Promise("no message was lost", "lost: {count:,}"),
+    "nothing_twice": Promise("no message was delivered twice", "delivered twice: {count:,}"),
+    "everything_done": Promise(
+        "everything is acknowledged or dead-lettered", "not yet acknowledged or dead-lettered: {count:,}"
+    ),
+    "commits_are_sound": Promise(
+        "only messages that were delivered were committed", "committed and never delivered: {count:,}"
+    ),
+    "in_order": Promise("the order of each key was kept", "delivered out of the order of their key: {count:,}"),
 }

@@ -27,37 +27,37 @@ TURNED_AWAY = ("rejected", "dropped", "evicted", "expired")
 class Measure(NamedTuple):
     """`label` begins a row; `unit` says how values are written; `section` groups rows.
 
-    `better` says whether more of it is better, or less; "" is not judged. `is_sum`: it grows with the length of a
-    session, and between sessions of different lengths it says nothing.
+    `better` says whether more of it is better, or less; "" is not judged. `grows`: with the length of a session, and
+    between sessions of different lengths it says nothing.
     """
 
     label: str
     unit: Unit
     section: str
     better: Literal["", "more", "less"] = ""
-    is_sum: bool = False
+    grows: bool = False
 
 
 MEASURES = {
     "length_ns": Measure("Session time", "duration", "What was done"),
     "published": Measure("Published", "count", "Messages"),
     "delivered": Measure("Delivered", "count", "Messages"),
-    "acknowledged": Measure("Acknowledged", "count", "Messages", "more", is_sum=True),
-    "redelivered": Measure("Delivered again", "count", "Messages", "less", is_sum=True),
-    "dead_lettered": Measure("Dead letters", "count", "Messages", "less", is_sum=True),
-    "turned_away": Measure("Turned away or discarded", "count", "Messages", "less", is_sum=True),
+    "acknowledged": Measure("Acknowledged", "count", "Messages", "more", grows=True),
+    "redelivered": Measure("Delivered again", "count", "Messages", "less", grows=True),
+    "dead_lettered": Measure("Dead letters", "count", "Messages", "less", grows=True),
+    "turned_away": Measure("Turned away or discarded", "count", "Messages", "less", grows=True),
     "published_per_s": Measure("Published a second", "rate", "Throughput"),
     "delivered_per_s": Measure("Delivered a second", "rate", "Throughput", "more"),
     "bytes_per_s": Measure("Bytes a second", "size", "Throughput"),
     "p50_ns": Measure("First delivery, p50", "duration", "Latency", "less"),
     "p99_ns": Measure("First delivery, p99", "duration", "Latency", "less"),
     "p999_ns": Measure("First delivery, p99.9", "duration", "Latency", "less"),
-    "max_ns": Measure("First delivery, maximum", "duration", "Latency", "less"),
+    "max_ns": Measure("First delivery, maximum", "duration", "Latency", "less", grows=True),
     "acknowledged_p99_ns": Measure("Acknowledgement, p99", "duration", "Latency", "less"),
-    "rebalances": Measure("Rebalances", "count", "Groups", "less", is_sum=True),
-    "rebalancing_ns": Measure("Time in rebalances", "duration", "Groups", "less", is_sum=True),
-    "moved": Measure("Partitions that changed owner", "count", "Groups", "less", is_sum=True),
-    "blocked_ns": Measure("Producers blocked", "duration", "Flow", "less", is_sum=True),
+    "rebalances": Measure("Rebalances", "count", "Groups", "less", grows=True),
+    "rebalancing_ns": Measure("Time in rebalances", "duration", "Groups", "less", grows=True),
+    "moved": Measure("Partitions that changed owner", "count", "Groups", "less", grows=True),
+    "blocked_ns": Measure("Producers blocked", "duration", "Flow", "less", grows=True),
     "faults": Measure("Faults", "count", "What was done"),
     "user_actions": Measure("User actions", "count", "What was done"),
     "events": Measure("Events", "count", "What was done"),
@@ -89,6 +89,6 @@ def verdict(measure: Measure, value: float | None, base: float | None, *, length
         return "same"
     if abs(difference) <= noise(measure, value, base):
         return "noise"
-    if not measure.better or (lengths_differ and measure.is_sum):
+    if not measure.better or (lengths_differ and measure.grows):
         return "different"
     return "better" if (difference > 0) == (measure.better == "more") else "worse"

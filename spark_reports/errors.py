@@ -15,7 +15,7 @@ class ReportError(Exception):
 
 
 class NotFound(ReportError):
-    """What is to be reported on is not there."""
+    """The session or part to be reported on does not exist."""
 
 
 class Busy(ReportError):

@@ -41,7 +41,7 @@ class Scale(NamedTuple):
         """The number of the bucket; what happened at the very end belongs to the last one."""
         return min((start_ns - self.from_ns) // self.width_ns, self.buckets - 1)
 
-    def start(self, time: str) -> Column:
+    def spark_start(self, time: str) -> Column:
         """The beginning of the bucket of `time`. Everything before `from_ns` is in one bucket that ends there."""
         from pyspark.sql import functions as F
 

@@ -24,8 +24,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 LOADED = (
+    "app.cli.run",
     "app.cli.scenarios",
-    "broker_core.recording.live_session",
     "broker_core.listeners.http.listener",
     "broker_core.listeners.kafka.listener",
 )

@@ -174,11 +174,16 @@ def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> Non
         (("run", "first-session", "--until", "soon"), "--until"),
         (("run", "first-session", "--until", "-1"), "--until"),
         (("run", "first-session", "--speed", "0"), "--speed"),
-        (("run", "first-session", "--speed", "abc"), "'abc' is neither a number above 0 nor max"),
+        (("run", "first-session", "--speed", "abc"), "'abc' is not a number above 0, nor max"),
         (("shot", "first-session", "--at", "1", "--size", "big", "out.png"), "size"),
         (("shot", "first-session", "--at", "1", "--size", "10x10", "out.png"), "from 960x640"),
         (("shot", "first-session", "--at", "1", "shot.jpg"), "shot.jpg must end with .png"),
         (("shot", "first-session", "--at", "9999", "out.png"), "first-session ends at 300 s"),
+        (
+            ("shot", "first-session", "--at", "1", "no/folder/out.png"),
+            "There is no folder no/folder to write out.png into",
+        ),
+        (("shot", "first-session", "--at", "1", "."), "is a folder; name a file in it, such as window.png"),
     ],
 )
 def test_a_wrong_call_is_one_clear_sentence(say: Callable[..., Said], arguments: tuple[str, ...], words: str) -> None:
@@ -238,9 +243,10 @@ def test_report_of_a_run_is_a_page_and_tables_that_agree_with_the_summary(tmp_pa
 
 def test_shot_draws_the_window_at_a_second_the_same_twice(tmp_path: Path) -> None:
     def shot(name: str, second: int) -> bytes:
-        out = tmp_path / "deep" / f"{name}.png"
+        out = tmp_path / f"{name}.png"
         done = call("shot", "first-session", "--at", second, "--size", "1000x700", "--theme", "dark", out)
         assert done.returncode == 0, done.stderr
+        assert done.stdout.strip() == str(out)
         return out.read_bytes()
 
     first = shot("a", 12)

@@ -107,7 +107,8 @@ def test_nothing_is_left_unfinished():
 
 
 def test_no_sentence_has_a_name_in_braces_that_nothing_fills():
-    filled = {"{task.description}", "{fault.what}"}  # by rich, and by the action of the sentence
+    # By rich, by the action of the sentence, and by the request that is asked about.
+    filled = {"{task.description}", "{fault.what}", "{it.name}"}
     name = re.compile(r"\{(?:[A-Z][A-Z_]+|\w+\.\w+)\}")
     for path in python_files(*PRODUCT):
         text = path.read_text("utf-8")

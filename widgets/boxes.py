@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -16,14 +17,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from widgets.theme import px
+
 
 class Gap(int):
-    """So many pixels between two parts."""
+    """A gap of that many pixels between two parts."""
 
 
 Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int] | tuple[QWidget | QLayout, int, Qt.AlignmentFlag]
 Margins = tuple[int, int, int, int]
 Box = TypeVar("Box", bound=QBoxLayout)
+W = TypeVar("W", bound=QWidget)
+F = TypeVar("F")
 
 
 def hbox(
@@ -59,12 +64,60 @@ def scrolled(inner: QWidget, parent: QWidget | None = None) -> QScrollArea:
     return area
 
 
-def put_in_columns(grid: QGridLayout, widgets: Sequence[QWidget], across: int) -> None:
-    """`widgets` row by row in so many columns of one width; those that were there may stand elsewhere."""
-    for place, widget in enumerate(widgets):
-        grid.addWidget(widget, place // across, place % across)
-    for column in range(max(across, grid.columnCount())):
-        grid.setColumnStretch(column, int(column < across))
+class Columns(QWidget):
+    """Widgets row by row in as many columns of one width as there is room for, each `least` wide at least, in pixels of
+    the design. With `even` the rows have as many each as can be.
+    """
+
+    def __init__(
+        self, least: int, parent: QWidget | None = None, *, margins: Margins, spacing: int, even: bool = False
+    ) -> None:
+        super().__init__(parent)
+        self._least, self._even = least, even
+        self.widgets: tuple[QWidget, ...] = ()
+        self.across = 0
+        self.grid = QGridLayout(self)
+        self.grid.setContentsMargins(*margins)
+        self.grid.setSpacing(spacing)
+
+    def put(self, widgets: Sequence[QWidget]) -> None:
+        for gone in self.widgets:
+            self.grid.removeWidget(gone)
+        self.widgets, self.across = tuple(widgets), 0
+        self._lay_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        margins, count = self.grid.contentsMargins(), len(self.widgets)
+        across = max(1, (self.width() - margins.left() - margins.right()) // px(self._least))
+        if self._even and count:
+            rows = -(-count // across)
+            across = -(-count // rows)
+        if across != self.across:
+            self.across = across
+            self.place()
+
+    def place(self) -> None:
+        for place, widget in enumerate(self.widgets):
+            self.grid.addWidget(widget, place // self.across, place % self.across)
+        for column in range(max(self.across, self.grid.columnCount())):
+            self.grid.setColumnStretch(column, int(column < self.across))
+
+
+def one_each(facts: Sequence[F], widgets: list[W], add: Callable[[int], W]) -> Iterable[tuple[W, F]]:
+    """`widgets` with the facts that each shows. `add(place)` makes those that are missing, those that are left over go;
+    the others are kept, so that no click on one is lost.
+    """
+    while len(widgets) < len(facts):
+        widgets.append(add(len(widgets)))
+    while len(widgets) > len(facts):
+        gone = widgets.pop()
+        gone.hide()
+        gone.deleteLater()
+    return zip(widgets, facts, strict=True)
 
 
 def _filled(box: Box, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None) -> Box:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from html import escape
 from typing import Any, NamedTuple
 
 from widgets.i18n import tr
@@ -82,3 +83,10 @@ def json_of(data: bytes) -> tuple[bool, Any, str]:
         return True, json.loads(data), ""
     except (ValueError, RecursionError):
         return False, None, tr("This is not JSON.")
+
+
+def as_plain(text: str) -> str:
+    """Text for a tool tip: Qt would read markup in it, so it is escaped where there could be any."""
+    if "<" not in text and "&" not in text:
+        return text
+    return f"<span style='white-space: pre-wrap'>{escape(text, quote=False)}</span>"

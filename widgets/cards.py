@@ -8,14 +8,14 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
-from widgets.boxes import hbox, scrolled, vbox
+from widgets.boxes import hbox, one_each, scrolled, vbox
 from widgets.canvas.view import Party
+from widgets.drawing import draw_badge, draw_text
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
-from widgets.panels.cell_painter import draw_badge, draw_text, tabular_font
 from widgets.panels.panel import Panel, declared
-from widgets.theme import Theme, current_theme, follow_theme, px, qcolour, state_style
+from widgets.theme import Theme, current_theme, follow_theme, px, qcolour, state_style, tabular_font
 
 MOVE_HEIGHT = 22
 MOVES_SHOWN = 6
@@ -84,7 +84,7 @@ class MoveTable(QWidget):
         return [row for row in self._rows if isinstance(row, Move)]
 
     def _widths(self) -> tuple[float, float, float]:
-        """What the longest place, old and new owner need."""
+        """The widths of the widest place, old owner and new owner."""
         metrics, moves = QFontMetricsF(tabular_font(12)), self._moves
         places = (metrics.horizontalAdvance(move.place) + 10 for move in moves)
         moved = [move for move in moves if move.old != move.new]
@@ -123,7 +123,7 @@ class MoveTable(QWidget):
 
 
 def _said(move: Move) -> str:
-    old, new = move.old.name or "nobody", move.new.name or "nobody"
+    old, new = move.old.name or tr("nobody"), move.new.name or tr("nobody")
     return (
         tr("{place} stays with {new}", place=move.place, new=new)
         if move.old == move.new
@@ -296,7 +296,7 @@ class RebalancesPanel(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._facts: tuple[RebalanceFacts, ...] = ()
-        self._cards: list[RebalanceCard] = []
+        self.cards: list[RebalanceCard] = []
         inner = QWidget(self)
         self._column = vbox(1, on=inner, margins=(8, 0, 8, 8), spacing=8)
         self._area = scrolled(inner, self)
@@ -317,11 +317,7 @@ class RebalancesPanel(Panel):
             self._make_room_for(facts)
         first, self._facts = bool(facts) != bool(self._facts), facts
         shown = facts[:CARDS_MAX]
-        while len(self._cards) < len(shown):
-            self._insert(len(self._cards))
-        while len(self._cards) > len(shown):
-            self._cards.pop().deleteLater()
-        for card, one in zip(self._cards, shown, strict=True):
+        for card, one in one_each(shown, self.cards, self._add):
             card.set_facts(one)
         more = len(facts) - len(shown)
         self.set_note(
@@ -336,15 +332,12 @@ class RebalancesPanel(Panel):
         known = {one.key for one in self._facts}
         fresh = sum(1 for one in facts[:CARDS_MAX] if one.key not in known)
         for _ in range(min(fresh, CARDS_MAX)):
-            self._insert(0)
+            self.cards.insert(0, self._add(0))
 
-    def _insert(self, place: int) -> None:
+    def _add(self, place: int) -> RebalanceCard:
         card = RebalanceCard(self)
         card.chosen.connect(self.chosen)
         card.opened.connect(self.opened)
         card.between_wanted.connect(self.between_wanted)
-        self._cards.insert(place, card)
         self._column.insertWidget(place, card)
-
-    def cards(self) -> list[RebalanceCard]:
-        return list(self._cards)
+        return card

@@ -6,15 +6,15 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QSplitter, QStackedWidget, QWidget
 
-from widgets.panels.cell_painter import ROW_HEIGHT
+from widgets.cells import ROW_HEIGHT
 from widgets.panels.panel import Panel
 from widgets.theme import px
+from widgets.window_layout import NO_LIMIT
 
 # The panel opens at a height that shows so many rows of a table, with its title, header and scroll bar.
 ROWS_AT_FIRST = 10
 TITLE_AND_HEADER = 92
 LEAST_CANVAS, LEAST_PANEL = (320, 160), (300, Panel.least_height)
-_NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 
 
 class PanelArea(QStackedWidget):
@@ -32,7 +32,7 @@ class PanelArea(QStackedWidget):
         return panel.height_at_least(self.width()) if isinstance(panel, Panel) else 0
 
     def fold(self) -> None:
-        """With little height, the rows of a panel come before the further lines of its title."""
+        """Shorten the title of the panel if there is little height, so that its rows fit."""
         panel, room = self.currentWidget(), self.parentWidget()
         if isinstance(panel, Panel) and room is not None:
             panel.title_row.set_short(room.height() < panel.height_at_least(self.width(), whole=True))
@@ -123,7 +123,7 @@ class Centre(QSplitter):
 
     def settle(self) -> None:
         whole, beside = self._length - self.handleWidth(), self.is_beside
-        self._frame.setMaximumHeight(_NO_LIMIT if beside or self._maximised else max(px(40), whole // 2))
+        self._frame.setMaximumHeight(NO_LIMIT if beside or self._maximised else max(px(40), whole // 2))
         self._frame.setMinimumHeight(min(px(LEAST_PANEL[1]), self._frame.maximumHeight()))
         at_first = whole // 2 if beside else px(TITLE_AND_HEADER) + ROWS_AT_FIRST * px(ROW_HEIGHT)
         wanted = self._wanted[beside] or at_first

@@ -19,10 +19,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QCompleter, QListView, QPlainTextEdit, QTextEdit, QWidget
 
+from widgets.bytes_text import as_plain
 from widgets.facts import named
 from widgets.i18n import tr
 from widgets.long_text import text_after_paste
-from widgets.panels.cell_painter import as_plain
 from widgets.theme import current_theme, mono_font, px, qcolour
 
 ROWS = 9
@@ -46,7 +46,7 @@ class Completion(QCompleter):
 
     def __init__(self, field: QPlainTextEdit, complete: Complete) -> None:
         super().__init__(QStandardItemModel(field), field)
-        self._field, self._words, self._start = field, complete, 0
+        self._field, self._complete, self._start = field, complete, 0
         self.setWidget(field)
         self.setMaxVisibleItems(ROWS)
         self.list = named(QListView(field), tr("What you can write here"))
@@ -58,7 +58,7 @@ class Completion(QCompleter):
         """List what may be written at the cursor; nothing opens if there is nothing."""
         cursor, model = self._field.textCursor(), self.model()
         assert isinstance(model, QStandardItemModel)
-        self._start, words = self._words(self._field.toPlainText(), cursor.position())
+        self._start, words = self._complete(self._field.toPlainText(), cursor.position())
         written = self._field.toPlainText()[self._start : cursor.position()]
         model.clear()
         if not words or [word.text.strip().rstrip(":") for word in words] == [written]:

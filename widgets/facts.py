@@ -1,4 +1,4 @@
-"""Label and value pairs, as plain text; what has not changed is left alone. A value may lead somewhere."""
+"""Facts as label and value, and the labels, buttons, tips and names that all panels and dialogs are made of."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from PySide6.QtGui import QAction, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from widgets.boxes import vbox
-from widgets.bytes_text import contained
+from widgets.bytes_text import as_plain, contained
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import as_plain, tabular_font
-from widgets.theme import current_theme, px, state_style
+from widgets.theme import current_theme, px, state_style, tabular_font
 
 W = TypeVar("W", bound=QWidget)
 
@@ -109,10 +108,17 @@ def action_button(action: QAction, words: str, parent: QWidget) -> QPushButton:
     button = push_button(words or action.text(), parent, pressed=lambda: action.trigger(), by_tab=True)  # noqa: PLW0108 - a click has an argument
 
     def follow() -> None:
-        set_why_not(button, str(action.data() or ""), action.whatsThis())
+        set_why_not(button, str(action.data() or ""), action.toolTip())
 
     action.changed.connect(follow)
     follow()
+    return button
+
+
+def tool_of(action: QAction, parent: QWidget) -> QToolButton:
+    """A button with the icon of `action` alone, which it does."""
+    button = QToolButton(parent, autoRaise=True)
+    button.setDefaultAction(action)
     return button
 
 
@@ -209,7 +215,20 @@ class LinkButton(QPushButton):
         self.setText(cut.replace("&", "&&"))
 
 
+#: A label and a value, and the id of what it leads to, "" for nothing.
 Fact = tuple[str, str] | tuple[str, str, str]
+Facts = tuple[Fact, ...]
+TitledFacts = tuple[str, Facts]
+
+
+def with_values(*facts: Fact) -> Facts:
+    """The facts that have a value."""
+    return tuple(fact for fact in facts if fact[1])
+
+
+def with_rows(*sections: TitledFacts) -> tuple[TitledFacts, ...]:
+    """The sections that have facts."""
+    return tuple(section for section in sections if section[1])
 
 
 class FactsGrid(QWidget):
@@ -245,8 +264,8 @@ class FactsGrid(QWidget):
                     label.setText(shown_text)
             if target:
                 link.set_link(contained(facts[place][1]), target)
-            elif place < len(tips):
-                set_plain_tip(value, tips[place])
+            else:
+                set_plain_tip(value, tips[place] if place < len(tips) else "")
 
     def _add_row(self) -> None:
         name, value = plain_label(role="muted", parent=self), plain_label(parent=self, fill=True, selectable=True)
@@ -265,6 +284,10 @@ class FactsGrid(QWidget):
         self._rows.append((name, value, link))
 
 
+#: A title, facts, and for some of them tool tips of their values.
+Section = tuple[str, Sequence[Fact]] | tuple[str, Sequence[Fact], Sequence[str]]
+
+
 class SectionsView(QWidget):
     """Facts in sections, each under its title, if it has one. `linkFollowed(target)`."""
 
@@ -275,7 +298,7 @@ class SectionsView(QWidget):
         self._column = vbox(on=self, margins=(0, 0, 0, 0), spacing=6)
         self.parts: list[tuple[QLabel, FactsGrid]] = []
 
-    def set_sections(self, sections: Sequence[tuple[str, Sequence[Fact]]], tips: Sequence[str] = ()) -> None:
+    def set_sections(self, sections: Sequence[Section]) -> None:
         while len(self.parts) < len(sections):
             heading, grid = plain_label("", "section", self), FactsGrid(self)
             grid.linkFollowed.connect(self.linkFollowed)
@@ -283,8 +306,8 @@ class SectionsView(QWidget):
                 self._column.addWidget(part)
             self.parts.append((heading, grid))
         for place, (heading, grid) in enumerate(self.parts):
-            title, facts = sections[place] if place < len(sections) else ("", ())
+            title, facts, *tips = sections[place] if place < len(sections) else ("", ())
             heading.setVisible(bool(title))
             grid.setVisible(place < len(sections))
             heading.setText(title)
-            grid.set_facts(facts, tips)
+            grid.set_facts(facts, *tips)

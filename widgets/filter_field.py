@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QIcon, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
@@ -11,8 +12,9 @@ from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import named, plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
-from widgets.theme import current_theme, follow_theme, mono_font
+from widgets.theme import current_theme, follow_theme, mono_font, px
 
+CHANGED_AFTER_MS = 120
 POPUP_WIDTH = 470
 POPUP_HEIGHT = 400
 GENERAL = (
@@ -22,6 +24,13 @@ GENERAL = (
     (mark("name contains x"), mark("The text of one field; name ~= ^x.*y$ takes a regular expression (RE2).")),
     (mark("name = none"), mark("There is no value.")),
 )
+
+
+def both(text: str, other: str) -> str:
+    """A filter for what fits two of them; `text` may be empty."""
+    if re.search(r"\bor\b", text, re.IGNORECASE):  # which binds less than and
+        text = f"({text})"
+    return " and ".join(filter(None, (text, other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ class FilterField(QLineEdit):
 
 
 class FilterPopup(QFrame):
-    """Help and kept filters below a field. `picked(text)`, `saveWanted(name)`, `deleteWanted(name)`."""
+    """Help and kept filters below or above a field. `picked(text)`, `saveWanted(name)`, `deleteWanted(name)`."""
 
     picked = Signal(str)
     saveWanted = Signal(str)
@@ -75,7 +84,6 @@ class FilterPopup(QFrame):
         row = hbox((self.name, 1), self.keep)
         self._area = scrolled(QWidget(), self)
         vbox((self._area, 1), row, on=self, margins=(10, 10, 10, 10))
-        self.resize(POPUP_WIDTH, POPUP_HEIGHT)
 
     def show_below(
         self, field: QWidget, text: str, fields: Sequence[FilterHelp], kept: Sequence[tuple[str, str]] | None
@@ -87,12 +95,12 @@ class FilterPopup(QFrame):
             part.setVisible(kept is not None)
         self.name.clear()
         self._show_keep()
-        place = field.mapToGlobal(QPoint(field.width() - self.width(), field.height() + 2))
-        room = field.screen().availableGeometry()
-        if place.y() + self.height() > room.bottom():
-            place.setY(field.mapToGlobal(QPoint(0, 0)).y() - self.height() - 2)
-        place.setX(max(room.left(), place.x()))
-        self.move(place)
+        room, above = field.screen().availableGeometry(), field.mapToGlobal(QPoint(0, -2))
+        below = above.y() + field.height() + 4
+        height = min(px(POPUP_HEIGHT), max(room.bottom() - below, above.y() - room.top()))
+        width = min(px(POPUP_WIDTH), room.width())
+        left, top = max(room.left(), above.x() + field.width() - width), above.y() - height
+        self.setGeometry(left, below if below + height <= room.bottom() else top, width, height)
         self.show()
 
     def set_kept(self, kept: Sequence[tuple[str, str]]) -> None:
@@ -157,3 +165,72 @@ class FilterPopup(QFrame):
         if self.keep.isEnabled():
             self.saveWanted.emit(self.name.text().strip())
             self.name.clear()
+
+
+class PanelFilter(FilterField):
+    """The filter of a panel. `changed(text)` comes a moment after the last key; `left()` when there is nothing more for
+    Escape to clear. `saved(name, text)` and `deleted(name)` ask for another list of kept filters.
+    """
+
+    changed = Signal(str)
+    left = Signal()
+    saved = Signal(str, str)
+    deleted = Signal(str)
+
+    def __init__(self, hint: str, parent: QWidget) -> None:
+        super().__init__(hint, parent)
+        self.setMinimumWidth(120)
+        self.setMaximumWidth(300)
+        self.setToolTip(tr("Words, or conditions such as lag > 100. Down opens the help, Escape clears."))
+        #: What was told last.
+        self.told = ""
+        self._help: tuple[FilterHelp, ...] = ()
+        self._kept: tuple[tuple[str, str], ...] = ()
+        self._popup: FilterPopup | None = None
+        self._delay = QTimer(self, singleShot=True, interval=CHANGED_AFTER_MS)
+        self._delay.timeout.connect(self._tell)
+        self.textChanged.connect(lambda _text: self._delay.start())
+        self.returnPressed.connect(self._tell)
+        self.helpWanted.connect(self.show_help)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WidgetShortcut)
+        escape.activated.connect(self._on_escape)
+
+    def write(self, text: str) -> None:
+        """Set the text as if it had been typed, and report it at once."""
+        self.setText(text)
+        self._tell()
+
+    def _tell(self) -> None:
+        self._delay.stop()
+        text = self.text().strip()
+        if text != self.told:
+            self.told = text
+            self.changed.emit(text)
+
+    def _on_escape(self) -> None:
+        if self._popup is not None and self._popup.isVisible():
+            self._popup.hide()
+            return
+        had_words = bool(self.text().strip())
+        self.write("")
+        if not had_words:
+            self.left.emit()
+
+    def set_help(self, fields: Sequence[FilterHelp]) -> None:
+        self._help = tuple(fields)
+
+    def set_kept(self, kept: Sequence[tuple[str, str]]) -> None:
+        """(name, filter) of those that may be picked here."""
+        self._kept = tuple(kept)
+        if self._popup is not None and self._popup.isVisible():
+            self._popup.set_kept(self._kept)
+
+    def show_help(self) -> FilterPopup:
+        if self._popup is None:
+            self._popup = FilterPopup(self)
+            self._popup.picked.connect(self.write)
+            self._popup.saveWanted.connect(lambda name: self.saved.emit(name, self.told))
+            self._popup.deleteWanted.connect(self.deleted)
+        self._tell()
+        self._popup.show_below(self, self.told, self._help, self._kept)
+        return self._popup

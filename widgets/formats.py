@@ -19,11 +19,15 @@ _SECONDS = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?(?:\s*s)?", re.ASCII)
 def session_time(time_ns: int) -> str:
     """ "mm:ss.mmm", with hours in front once there are any; "-mm:ss.mmm" before a session that began in the middle."""
     total_ms = abs(time_ns) // _MS_NS
-    seconds, ms = divmod(total_ms, 1000)
-    minutes, seconds = divmod(seconds, 60)
+    sign = "-" if time_ns < 0 and total_ms else ""
+    return f"{sign}{clock_time(total_ms // 1000)}.{total_ms % 1000:03d}"
+
+
+def clock_time(total_s: int) -> str:
+    """ "mm:ss", with hours in front once there are any."""
+    minutes, seconds = divmod(total_s, 60)
     hours, minutes = divmod(minutes, 60)
-    head = ("-" if time_ns < 0 and total_ms else "") + (f"{hours}:" if hours else "")
-    return f"{head}{minutes:02d}:{seconds:02d}.{ms:03d}"
+    return (f"{hours}:" if hours else "") + f"{minutes:02d}:{seconds:02d}"
 
 
 def time_of(text: str) -> int | None:
@@ -87,6 +91,14 @@ def with_unknown(figure: str, partitions: int) -> str:
         return figure
     what = tr("1 partition not known") if partitions == 1 else tr("{count:,} partitions not known", count=partitions)
     return f"{figure} + {what}"
+
+
+def lag_words(lag: int | None, unknown: int, is_at_most: bool) -> str:
+    """A lag in messages, and of how many partitions it is not known. `is_at_most` if some may be removed."""
+    if lag is None:
+        return NOT_APPLICABLE
+    words = tr("at most {messages}", messages=messages(lag)) if is_at_most else messages(lag)
+    return with_unknown(words, unknown)
 
 
 def byte_size(size_bytes: float) -> str:

@@ -62,7 +62,7 @@ class HintBar(QFrame):
             self._show()
 
     def take_back(self, sentence: str) -> bool:
-        """It need not be said any more; False if it was neither shown nor waiting."""
+        """Withdraw a sentence. False if it was neither shown nor waiting."""
         kept = [notice for notice in self._waiting if notice.sentence != sentence]
         found = len(kept) < len(self._waiting)
         self._waiting = kept

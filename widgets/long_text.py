@@ -17,14 +17,11 @@ EDITED_CHARS = 200_000
 SHOWN_CHARS = 2_000
 
 
-def has_long_line(text: str) -> bool:
-    return len(text) > WRAPPED_LINE_CHARS and any(len(line) > WRAPPED_LINE_CHARS for line in text.split("\n"))
-
-
 def wrap_for(field: QPlainTextEdit, text: str) -> None:
     """Wrap the lines of `field` as far as those of `text` can be wrapped."""
+    has_long_line = len(text) > WRAPPED_LINE_CHARS and max(map(len, text.split("\n"))) > WRAPPED_LINE_CHARS
     modes = QPlainTextEdit.LineWrapMode
-    field.setLineWrapMode(modes.NoWrap if has_long_line(text) else modes.WidgetWidth)
+    field.setLineWrapMode(modes.NoWrap if has_long_line else modes.WidgetWidth)
 
 
 def text_after_paste(field: QPlainTextEdit, pasted: str) -> str:
@@ -53,12 +50,15 @@ class LongText(QPlainTextEdit):
         return self._held or super().toPlainText()
 
     def setPlainText(self, text: str) -> None:
-        was_held, self._held = bool(self._held), text if len(text) > EDITED_CHARS else ""
-        if self._held or was_held:
-            self.setReadOnly(bool(self._held))
-        shown = text[:SHOWN_CHARS] if self._held else text
+        held = text if len(text) > EDITED_CHARS else ""
+        if held or self._held:  # otherwise a field that others have made read-only stays so
+            self.setReadOnly(bool(held))
+        self._held, shown = held, text[:SHOWN_CHARS] if held else text
         wrap_for(self, shown)
         super().setPlainText(shown)
+
+    def clear(self) -> None:
+        self.setPlainText("")
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         after = text_after_paste(self, source.text())
@@ -95,5 +95,5 @@ class HeldNote(QWidget):
             )
 
     def _empty(self) -> None:
-        self._field.setPlainText("")
+        self._field.clear()
         self._field.setFocus()

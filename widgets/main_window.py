@@ -6,7 +6,8 @@ takes room of the canvas alone, so lesson and inspector stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,24 +21,24 @@ from widgets.centre import Centre
 from widgets.hint_bar import HintBar
 from widgets.i18n import tr
 from widgets.navigator import Navigator
+from widgets.next_step import NextStep
 from widgets.overlays import FrameTint, Ring
 from widgets.panel_tabs import PanelTabs
 from widgets.panels.inspector import InspectorPanel
-from widgets.panels.lesson import LessonPanel, NextStep
+from widgets.panels.lesson import LessonPanel
 from widgets.panels.panel import Panel
 from widgets.sides import RightSide, SideDock
 from widgets.status_bar import StatusBar
 from widgets.theme import follow_theme, px
 from widgets.timeline import Timeline
 from widgets.toolbar import Toolbar
-from widgets.window_layout import WindowLayout
+from widgets.window_layout import LEAST_SIZE, WindowLayout
 
 LAYOUT_VERSION = 3
 # The first time, the navigator is folded below this width: the canvas needs the room more.
 NAVIGATOR_FROM_WIDTH = 1500
 # In pixels of the design: in a window that is lower, type is so large that a panel needs the room of the timeline.
 TIMELINE_FROM_HEIGHT = 500
-LEAST_SIZE = (960, 640)
 NAVIGATOR_WIDTH, RIGHT_WIDTH = 236, 300
 
 
@@ -68,8 +69,8 @@ class MainWindow(QMainWindow):
 
     closing = Signal()
     tabShown = Signal(str)
-    sidesShown = Signal(object)
-    """`sides()`, after any of them may have changed."""
+    togglesChanged = Signal(object)
+    """`toggle_states()`, after any of them may have changed."""
 
     def __init__(
         self,
@@ -91,14 +92,14 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
         self.timeline = Timeline(self)
-        self.timeline.foldWanted.connect(self.toggle_timeline)
+        self.timeline.foldWanted.connect(self.open_timeline)
         self._named = {panel.info.name: panel for panel in parts.panels}
-        for panel in parts.panels:
+        for panel in (*parts.panels, parts.inspector):
             panel.put_commands(actions)
         self.tabs = PanelTabs(parts.panels, self)
         self.tabs.show_panel(WindowLayout().tab)
         self.tabs.currentChanged.connect(lambda _name: self._on_tab())
-        self.tabs.openWanted.connect(self.toggle_bottom)
+        self.tabs.openWanted.connect(self.open_bottom)
         self.tabs.maximiseWanted.connect(self.maximise)
         self.tabs.besideWanted.connect(self.put_beside)
         self._focused = self._maximised = self._shown_once = self._short = False
@@ -116,8 +117,8 @@ class MainWindow(QMainWindow):
         navigator, inspector = self.parts.navigator, self.parts.inspector
         self.left_dock = SideDock(tr("Navigator"), navigator, navigator.title_row, left=True, width=NAVIGATOR_WIDTH)
         self.right_dock = SideDock(tr("Inspector"), self.right, inspector.title_row, left=False, width=RIGHT_WIDTH)
-        self.left_dock.foldWanted.connect(self.toggle_left)
-        self.right_dock.foldWanted.connect(self.toggle_right)
+        self.left_dock.foldWanted.connect(self.open_left)
+        self.right_dock.foldWanted.connect(self.open_right)
         self.centre = Centre(self.parts.canvas, self.tabs.area)
         self.next_step = NextStep(self)
         self.next_step.lessonWanted.connect(self.show_lesson)
@@ -155,7 +156,7 @@ class MainWindow(QMainWindow):
     def show_tab(self, name: str) -> None:
         """Bring a panel to the front with the focus, opened where it is folded; KeyError if unknown."""
         panel = self._named[name]
-        self.toggle_bottom(True)
+        self.open_bottom(True)
         self.tabs.show_panel(name)
         panel.focus_body()
 
@@ -202,45 +203,47 @@ class MainWindow(QMainWindow):
     def focus_filter(self) -> bool:
         """Put the cursor into the filter of the panel in front, opened where it is folded; False if it has none."""
         panel = self._named[self.shown_tab()]
-        if panel.filter_field is None:
+        if not panel.info.filter_hint:
             return False
         if not self.shows_panels:
-            self.toggle_bottom(True)
-        return panel.focus_filter()
+            self.open_bottom(True)
+        panel.focus_filter()
+        return True
 
     @property
     def shows_panels(self) -> bool:
         return self.tabs.is_open and not self.tabs.isHidden()
 
-    def toggle_left(self, on: bool) -> None:
-        self._end_focus()
-        self._give_back_the_height()
-        self.left_dock.set_open(on)
-        self._settle()
-
-    def toggle_right(self, on: bool) -> None:
-        self._end_focus()
-        self._give_back_the_height()
-        self.right_dock.set_open(on)
-        self._settle()
-
-    def toggle_bottom(self, on: bool) -> None:
-        self._end_focus()
-        if not on:
+    @contextmanager
+    def _rearranging(self, *, keeps_maximised: bool = False) -> Iterator[None]:
+        """Ends the focus on the canvas and the maximised panels first; afterwards all parts take their room."""
+        if self._focused:
+            self.focus_canvas(False)
+        if not keeps_maximised:
             self._give_back_the_height()
-        self.tabs.set_open(on)
+        yield
         self._settle()
+
+    def open_left(self, on: bool) -> None:
+        with self._rearranging():
+            self.left_dock.set_open(on)
+
+    def open_right(self, on: bool) -> None:
+        with self._rearranging():
+            self.right_dock.set_open(on)
+
+    def open_bottom(self, on: bool) -> None:
+        with self._rearranging(keeps_maximised=on):
+            self.tabs.set_open(on)
 
     def put_beside(self, on: bool) -> None:
-        self._end_focus()
-        self._give_back_the_height()
-        self.centre.set_beside(on)
-        self.tabs.set_beside(on)
-        self.tabs.set_open(True)
-        self._settle()
+        with self._rearranging():
+            self.centre.set_beside(on)
+            self.tabs.set_beside(on)
+            self.tabs.set_open(True)
 
     def show_lesson(self) -> None:
-        self.toggle_right(True)
+        self.open_right(True)
         self.parts.lesson.set_folded(False)
         self.right.bring(self.parts.lesson, by_hand=True)
 
@@ -249,10 +252,9 @@ class MainWindow(QMainWindow):
         has_lesson = self.right.has_lesson and (self._focused or not self.right_dock.is_open or lesson.is_title_alone)
         self.next_step.set_facts(lesson.facts if has_lesson else None)
 
-    def toggle_timeline(self, on: bool) -> None:
-        self._end_focus()
-        self.timeline.set_open(on)
-        self._settle()
+    def open_timeline(self, on: bool) -> None:
+        with self._rearranging(keeps_maximised=True):
+            self.timeline.set_open(on)
 
     def focus_canvas(self, on: bool) -> None:
         self._give_back_the_height()
@@ -264,16 +266,11 @@ class MainWindow(QMainWindow):
         self._settle()
 
     def maximise(self, on: bool) -> None:
-        self._end_focus()
-        self._maximised = on
-        self.tabs.set_maximised(on)
-        if on:
-            self.tabs.set_open(True)
-        self._settle()
-
-    def _end_focus(self) -> None:
-        if self._focused:
-            self.focus_canvas(False)
+        with self._rearranging(keeps_maximised=True):
+            self._maximised = on
+            self.tabs.set_maximised(on)
+            if on:
+                self.tabs.set_open(True)
 
     def _give_back_the_height(self) -> None:
         if self._maximised:
@@ -291,9 +288,9 @@ class MainWindow(QMainWindow):
         focus = QApplication.focusWidget()
         if focus is not None and self.isAncestorOf(focus) and not focus.isVisibleTo(self):
             self.parts.canvas.setFocus()
-        self.sidesShown.emit(self.sides())
+        self.togglesChanged.emit(self.toggle_states())
 
-    def sides(self) -> dict[str, bool]:
+    def toggle_states(self) -> dict[str, bool]:
         """Which parts are open, and whether focus and maximise are on, by the id of the command for it."""
         return {
             "toggle_left": self.left_dock.is_open,
@@ -322,24 +319,22 @@ class MainWindow(QMainWindow):
         )
 
     def set_layout(self, layout: WindowLayout) -> None:
-        self._end_focus()
-        self._give_back_the_height()
-        for dock, on, share, width in (
-            (self.left_dock, layout.left, layout.top[0], NAVIGATOR_WIDTH),
-            (self.right_dock, layout.right_side, layout.top[2], RIGHT_WIDTH),
-        ):
-            dock.set_open_width(round(self.top.width() * share) or px(width))
-            dock.set_open(on)
-        self.centre.set_beside(layout.beside)
-        self.tabs.set_beside(layout.beside)
-        self.centre.set_share(layout.whole[1])
-        self.tabs.set_open(layout.bottom)
-        self.timeline.set_open(layout.timeline)
-        if layout.tab in self._named:
-            self.tabs.show_panel(layout.tab)
-        self.right.set_shares(layout.right)
-        self._kept = layout
-        self._settle()
+        with self._rearranging():
+            for dock, on, share, width in (
+                (self.left_dock, layout.left, layout.top[0], NAVIGATOR_WIDTH),
+                (self.right_dock, layout.right_side, layout.top[2], RIGHT_WIDTH),
+            ):
+                dock.set_open_width(round(self.top.width() * share) or px(width))
+                dock.set_open(on)
+            self.centre.set_beside(layout.beside)
+            self.tabs.set_beside(layout.beside)
+            self.centre.set_share(layout.whole[1])
+            self.tabs.set_open(layout.bottom)
+            self.timeline.set_open(layout.timeline)
+            if layout.tab in self._named:
+                self.tabs.show_panel(layout.tab)
+            self.right.set_shares(layout.right)
+            self._kept = layout
 
     def save(self) -> None:
         if self._settings is None:
@@ -372,7 +367,7 @@ class MainWindow(QMainWindow):
         if self._kept is not None:
             self.set_layout(self._kept)
         else:
-            self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
+            self.open_left(self.width() >= NAVIGATOR_FROM_WIDTH)
             self._fold_timeline()
 
     def _follow_type(self) -> None:

@@ -17,11 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import hbox, vbox
+from widgets.bytes_text import as_plain
+from widgets.cells import CellDelegate, Index
+from widgets.drawing import draw_text
 from widgets.facts import mark_wrong, named, plain_label
 from widgets.i18n import localized, tr
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import CellDelegate, Index, as_plain, draw_text, tabular_font
-from widgets.theme import Theme, px, qcolour, state_style, ui_font
+from widgets.theme import Theme, px, qcolour, state_style, tabular_font, ui_font
 
 ROW_HEIGHT = 24
 SECTION_HEIGHT = 28
@@ -65,9 +67,10 @@ class _Delegate(CellDelegate):
         section, row, where = index.data(_SECTION), index.data(_ROW), QRectF(rect)
         style = None if row is None or not row.state else state_style(row.state)
         scale = painter.device().devicePixelRatioF()
-        picture, size = None, 14
+        picture, size = None, px(14)
         if section is not None:
-            picture, size = icon_pixmap(section.icon, theme.muted, 16, scale), 16
+            size = px(16)
+            picture = icon_pixmap(section.icon, theme.muted, size, scale)
         elif style is not None:
             picture = icon_pixmap(style.icon, theme.colour(style.token), size, scale)
         if picture is not None:
@@ -79,22 +82,22 @@ class _Delegate(CellDelegate):
 
     def _head(self, painter: QPainter, rect: QRectF, section: NavSection, theme: Theme) -> None:
         bold = ui_font(12, ui_font().weight().DemiBold)
-        used = draw_text(painter, rect.adjusted(24, 0, -40, 0), section.title, bold, theme.muted, elide=_MIDDLE)
+        used = draw_text(painter, rect.adjusted(px(24), 0, -px(40), 0), section.title, bold, theme.muted, elide=_MIDDLE)
         count = localized(f"{len(section.rows) + section.more:,}")
-        draw_text(painter, rect.adjusted(30 + used, 0, -6, 0), count, tabular_font(12), theme.muted, elide=_MIDDLE)
+        draw_text(painter, rect.adjusted(px(30) + used, 0, -6, 0), count, tabular_font(12), theme.muted, elide=_MIDDLE)
 
     def _row(self, painter: QPainter, rect: QRectF, row: NavRow, theme: Theme) -> None:
-        left, right = 22.0, -6.0
+        left, right, spark_width = float(px(22)), -6.0, px(SPARK_WIDTH)
         if not row.id:
             draw_text(painter, rect.adjusted(4, 0, right, 0), row.name, ui_font(12), theme.muted, elide=_MIDDLE)
             return
         name_width = QFontMetricsF(ui_font(13)).horizontalAdvance(row.name)
         width = QFontMetricsF(tabular_font(12)).horizontalAdvance(row.figure)
         # The curve goes first if there is no room for everything.
-        if len(row.series) > 1 and rect.width() - left + right - name_width - width - 12 > SPARK_WIDTH:
-            spark = QRectF(rect.right() - SPARK_WIDTH - 6, rect.y() + 5, SPARK_WIDTH, rect.height() - 10)
+        if len(row.series) > 1 and rect.width() - left + right - name_width - width - 12 > spark_width:
+            spark = QRectF(rect.right() - spark_width - 6, rect.y() + 5, spark_width, rect.height() - 10)
             self._spark(painter, spark, row.series, theme)
-            right -= SPARK_WIDTH + 6
+            right -= spark_width + 6
         inner = rect.adjusted(left, 0, right, 0)
         side = Qt.AlignmentFlag.AlignRight
         draw_text(painter, inner, row.figure, tabular_font(12), theme.muted, side, _MIDDLE)

@@ -1,4 +1,4 @@
-"""What lies over the window and lets every click through: its border in the past, and a ring around a place."""
+"""Overlays of the window that let every click through: its border in the past, and a ring around a place."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ Place = Callable[[], QRect | None]
 
 
 class Ring(_Overlay):
-    """It follows what it shows, and goes after some seconds."""
+    """A ring that follows the place that it marks, and disappears after some seconds."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)

@@ -8,10 +8,11 @@ from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
 from widgets.boxes import vbox
+from widgets.cells import CellDelegate, Index
+from widgets.drawing import draw_text
 from widgets.facts import named, plain_label
 from widgets.i18n import tr
 from widgets.name_search import NAMES, fit
-from widgets.panels.cell_painter import CellDelegate, Index, draw_text
 from widgets.theme import Theme, current_theme, qcolour, ui_font
 
 _ENTRY = Qt.ItemDataRole.UserRole

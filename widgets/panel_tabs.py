@@ -1,4 +1,5 @@
-"""The tabs of the panels, in groups: they stand where they are, whatever is open; what does not fit is in a menu."""
+"""The tabs of the panels, in groups: they stand where they are, whatever is open; what does not fit is in a menu. That
+of tabs that are spared without need is a word over the tabs of their group, which takes no room from any."""
 
 from __future__ import annotations
 
@@ -15,9 +16,8 @@ from widgets.facts import plain_label, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon
-from widgets.panels.cell_painter import tabular_font
 from widgets.panels.panel import Panel
-from widgets.theme import current_theme, follow_theme, px, qcolour, ui_font
+from widgets.theme import current_theme, follow_theme, px, qcolour, tabular_font, ui_font
 
 PAD, GAP, DIGIT = 4, 6, 8
 _CENTRE_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -90,6 +90,15 @@ class PanelTab(QAbstractButton):
         super().keyPressEvent(event)
 
 
+def _menu_button(menu: QMenu, role: str, parent: QWidget) -> QToolButton:
+    button = QToolButton(parent, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+    button.setProperty("role", role)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setMenu(menu)
+    return button
+
+
 def brief(count: int) -> str:
     """A count in at most four characters."""
     if count < 1_000:
@@ -98,7 +107,7 @@ def brief(count: int) -> str:
 
 
 class PanelTabs(QWidget):
-    """The row of tabs over the timeline; `area` shows the panel in front, wherever the window puts it.
+    """The tabs of `panels`, by name, over the timeline; `area` shows the one in front, wherever the window puts it.
 
     `currentChanged(name)` when another panel is in front. `openWanted(on)`, `maximiseWanted(on)` and `besideWanted(on)`
     when its buttons ask for it, `openWanted(True)` when a tab is pressed while no panel is shown.
@@ -111,8 +120,8 @@ class PanelTabs(QWidget):
 
     def __init__(self, panels: Sequence[Panel], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._panels = {panel.info.name: panel for panel in panels}
-        self._tabs = {name: PanelTab(panel, self) for name, panel in self._panels.items()}
+        self.panels = {panel.info.name: panel for panel in panels}
+        self._tabs = {name: PanelTab(panel, self) for name, panel in self.panels.items()}
         self.is_open, self._maximised, self._beside = True, False, False
         self._group = QButtonGroup(self)
         self.area = PanelArea(self)
@@ -120,32 +129,30 @@ class PanelTabs(QWidget):
         self.fold_button.clicked.connect(lambda: self.openWanted.emit(not self.is_open))
         self.maximise_button.clicked.connect(lambda: self.maximiseWanted.emit(not self._maximised))
         self.beside_button.clicked.connect(lambda: self.besideWanted.emit(not self._beside))
-        self.more = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setProperty("role", "muted")
-        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.more.setMenu(QMenu(self.more))
-        self.more.menu().aboutToShow.connect(self._fill_more)
+        menu = QMenu(self)
+        menu.aboutToShow.connect(self._fill_more)
+        self.more, self.spared = _menu_button(menu, "muted", self), _menu_button(menu, "caption", self)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._columns: list[tuple[QWidget, list[PanelTab]]] = []  # of each group, its caption and its tabs
         self._fill()
-        for name, panel in self._panels.items():
+        for name, panel in self.panels.items():
             self.area.addWidget(panel)
             self._tabs[name].clicked.connect(lambda _on, name=name: self._press(name))
         self.area.currentChanged.connect(lambda _place: self.currentChanged.emit(self.current))
-        self.show_panel(next(iter(self._panels)))
+        self.show_panel(next(iter(self.panels)))
         self._show_signs()
         follow_theme(self._follow_type)
 
     def _fill(self) -> None:
         row = hbox(on=self, margins=(px(4), 2, px(4), 0), spacing=px(GAP))
-        for title, panels in groupby(self._panels.values(), key=lambda panel: panel.info.group):
+        for title, panels in groupby(self.panels.values(), key=lambda panel: panel.info.group):
             caption = plain_label(tr(title), "caption", self)
             caption.setContentsMargins(px(PAD), 0, 0, 0)
             members = [self._tabs[panel.info.name] for panel in panels]
             for tab in members:
                 self._group.addButton(tab)
-            row.addLayout(vbox(caption, hbox(*members, 1, spacing=0), spacing=0))
+            beside = (1, self.spared) if any(tab.info.spare for tab in members) else (1,)
+            row.addLayout(vbox(hbox(caption, *beside, spacing=0), hbox(*members, 1, spacing=0), spacing=0))
             self._columns.append((caption, members))
         row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignBottom)
         row.addStretch(1)
@@ -156,22 +163,19 @@ class PanelTabs(QWidget):
     @property
     def current(self) -> str:
         front = self.area.currentWidget()
-        return next((name for name, panel in self._panels.items() if panel is front), "")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._panels)
+        return next((name for name, panel in self.panels.items() if panel is front), "")
 
     def tab(self, name: str) -> PanelTab:
         return self._tabs[name]
 
     def place(self, name: str) -> QWidget:
-        """If a panel is picked: its tab, or the menu of those that do not fit; KeyError if unknown."""
-        return self.more if self._tabs[name].isHidden() else self._tabs[name]
+        """Where a panel is picked: its tab, or the menu that lists it if its tab is hidden. KeyError if unknown."""
+        others = self.more if self.spared.isHidden() else self.spared
+        return others if self._tabs[name].isHidden() else self._tabs[name]
 
     def show_panel(self, name: str) -> None:
         self._tabs[name].setChecked(True)
-        self.area.setCurrentWidget(self._panels[name])
+        self.area.setCurrentWidget(self.panels[name])
         self._hide_what_does_not_fit()
 
     def _press(self, name: str) -> None:
@@ -215,7 +219,7 @@ class PanelTabs(QWidget):
             self._hide_what_does_not_fit()
 
     def _hide_what_does_not_fit(self) -> None:
-        """From the right, whichever is in front, so that no tab ever moves; the menu has them under their names."""
+        """Hide tabs from the right, even the one in front, so that no tab ever moves; the menu lists hidden ones."""
         tabs = list(self._tabs.values())
         room, fitting = self.width() - self._buttons.sizeHint().width() - 2 * px(GAP), 0
         ends = self._ends(tabs)
@@ -233,6 +237,8 @@ class PanelTabs(QWidget):
         for caption, members in self._columns:
             caption.setVisible(not members[0].isHidden())
         self.more.setVisible(fitting < len(tabs))
+        self.spared.setVisible(fitting == len(tabs) < len(self._tabs))
+        self.spared.setText(tr("{count} more", count=len(self._tabs) - len(tabs)))
         self._name_more()
 
     def _ends(self, tabs: Sequence[PanelTab]) -> list[int]:
@@ -246,7 +252,7 @@ class PanelTabs(QWidget):
 
     def _name_more(self) -> None:
         hidden = self.is_open and bool(self.current) and self._tabs[self.current].isHidden()
-        self.more.setText((self._panels[self.current].title if hidden else tr("More panels")).replace("&", "&&"))
+        self.more.setText((self.panels[self.current].title if hidden else tr("More panels")).replace("&", "&&"))
         set_property(self.more, "front", hidden)
 
     def _fill_more(self) -> None:

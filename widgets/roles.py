@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Hashable, Set
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, SignalInstance
 
 
 class Role(IntEnum):
@@ -35,8 +36,6 @@ class Role(IntEnum):
     """bool: digits, set flush right in the fixed-width face."""
     WARN = Qt.ItemDataRole.UserRole + 13
     """str: a colour token of `Theme` for the text of the cell, "" for the usual one."""
-    WHY_DISABLED = Qt.ItemDataRole.UserRole + 14
-    """str: why the row cannot be acted on, "" where it can."""
     LOOK = Qt.ItemDataRole.UserRole + 15
     """`ColumnLook`, of a header: how its column is drawn."""
 
@@ -56,3 +55,28 @@ class ColumnLook:
     width: int = 90
     stretch: int = 1
     spare: int = 0
+
+
+@runtime_checkable
+class HeldRows(Protocol):
+    """A model that can keep rows in their places, and that gives the keys of many rows at once."""
+
+    @property
+    def gone(self) -> Set[Hashable]:
+        """Keys of rows that are shown only to keep the others in their places; always the same set."""
+
+    @property
+    def waiting_changed(self) -> SignalInstance:
+        """Emitted with the number of new rows that are kept back."""
+
+    def keys(self, first: int = 0, last: int | None = None) -> list[Hashable]:
+        """Keys of the rows shown from `first` to `last`, both included; to the end if it is None."""
+
+    def hold(self, on: bool, *, gone: bool = False) -> None:
+        """Keep rows where they are while it is on; `gone` keeps what is no more, too."""
+
+    def let_in(self) -> None:
+        """Show what waits."""
+
+    def settle(self) -> None:
+        """Show rows that are still being filtered or sorted."""

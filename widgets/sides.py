@@ -15,7 +15,7 @@ from widgets.panels.inspector import InspectorPanel
 from widgets.panels.lesson import LessonPanel
 from widgets.panels.panel import Panel
 from widgets.theme import current_theme, follow_theme, px, qcolour, scale, ui_font
-from widgets.window_layout import TwoShares
+from widgets.window_layout import NO_LIMIT, TwoShares
 
 # The lesson takes what it needs of the height, but leaves this part to what is below it, if it has as many pixels.
 LEFT_TO_THE_REST = 0.42
@@ -23,7 +23,6 @@ LEAST_FOR_THE_LESSON = 180
 # Below these heights, in pixels at the designed size of type, only one of inspector and rebalances is open beside the
 # lesson, and the lesson alone.
 LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE = 280, 340
-_NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 
 
 class RightSide(QWidget):
@@ -63,7 +62,7 @@ class RightSide(QWidget):
         for each in (lesson, inspector, rebalances):
             each.titlePressed.connect(lambda each=each: self._press(each))
         lesson.heightChanged.connect(self._follow_lesson)
-        lesson.folded.connect(self._fold_lesson)
+        lesson.foldWanted.connect(self._fold_lesson)
         rebalances.filled.connect(self._fit)
         lesson.hide()
 
@@ -93,11 +92,10 @@ class RightSide(QWidget):
             self.shares = (share, 1 - share)
 
     def _press(self, panel: Panel) -> None:
-        if panel.is_title_alone and panel is not self._lesson:
-            self.bring(panel, by_hand=True)
+        if panel.is_title_alone and panel is self._lesson:
+            self._open_lesson()
         elif panel.is_title_alone:
-            self._lesson.set_folded(False)
-            self.bring(panel)
+            self.bring(panel, by_hand=True)
 
     def _follow_lesson(self) -> None:
         facts = self._lesson.facts
@@ -108,9 +106,14 @@ class RightSide(QWidget):
         self._fit()
 
     def _fold_lesson(self, on: bool) -> None:
-        if on and self._lesson.is_title_alone:
-            self._lesson.set_folded(False)
-            self.bring(self._lesson)
+        if self._lesson.is_title_alone:
+            self._open_lesson()
+        else:
+            self._lesson.set_folded(on)
+
+    def _open_lesson(self) -> None:
+        self._lesson.set_folded(False)
+        self.bring(self._lesson)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(240, 160)
@@ -131,10 +134,10 @@ class RightSide(QWidget):
         has_lesson = self.has_lesson and not lesson.is_folded
         if has_lesson and self.height() < px(LEAST_FOR_LESSON_AND_ONE):
             return {self._asked if self._by_hand and self._asked is not None else lesson}
-        empty = not rebalances.cards() and self._asked is not rebalances
+        empty = not rebalances.cards and self._asked is not rebalances
         if left_below >= px(LEAST_FOR_BOTH):
             return {lesson, inspector} if empty else {lesson, inspector, rebalances}
-        told = rebalances if has_lesson and rebalances.cards() else inspector  # a lesson says what the scenario is
+        told = rebalances if has_lesson and rebalances.cards else inspector  # a lesson says what the scenario is
         return {lesson, self._asked if self._asked in self._openers else told}
 
     def _fit(self, *, shared_anew: bool = False) -> None:
@@ -162,7 +165,7 @@ class RightSide(QWidget):
         self._line.setVisible(taken > 0)
         for panel in self._openers:
             panel.setMinimumHeight(panel.title_height)
-            panel.setMaximumHeight(panel.title_height if panel.is_title_alone else _NO_LIMIT)
+            panel.setMaximumHeight(panel.title_height if panel.is_title_alone else NO_LIMIT)
         self._below.handle(1).setEnabled(not titles)
         self._below.refresh()  # or it keeps the limits of before
         self._below.setGeometry(0, taken, width, height - taken)
@@ -262,4 +265,4 @@ class SideDock(QWidget):
 
     def _limit(self) -> None:
         self.setMinimumWidth(self.body.minimumWidth() if self.is_open else px(STRIP_WIDTH))
-        self.setMaximumWidth(_NO_LIMIT if self.is_open else px(STRIP_WIDTH))
+        self.setMaximumWidth(NO_LIMIT if self.is_open else px(STRIP_WIDTH))

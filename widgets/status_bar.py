@@ -2,13 +2,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QStatusBar, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QStatusBar, QWidget
 
+from widgets.bytes_text import contained
 from widgets.facts import plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
-from widgets.panels.cell_painter import tabular_font
-from widgets.toolbar import ElidedLabel
+from widgets.line_label import LineLabel
+from widgets.theme import px, tabular_font
+
+MOST_UNDO = 200  # of the words that the button names its action with
 
 _FIELDS = (
     ("seed", mark("The same seed and scenario give the same session.")),
@@ -33,7 +36,9 @@ class StatusFacts:
 
 
 class StatusBar(QStatusBar):
-    """Facts on the left, the last action on the right, with a button to undo it. `undoWanted()` on a click on that."""
+    """Facts on the left, the last message on the right, with a button to undo the last action, which names it where the
+    message is of something else. `undoWanted()` on a click on that.
+    """
 
     undoWanted = Signal()
 
@@ -48,15 +53,18 @@ class StatusBar(QStatusBar):
             label.setToolTip(tr(tip))
             label.hide()
             self.addWidget(label)
-        self.last_action = ElidedLabel("", self)
-        self.last_action.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.last_action = LineLabel(self, elide=Qt.TextElideMode.ElideMiddle)
         self.addWidget(self.last_action, 1)
         self.undo_button = push_button(tr("Undo"), self, pressed=self.undoWanted, by_tab=True, role="link", hidden=True)
         self.addWidget(self.undo_button)
+        self._undoes = ""
 
     def set_facts(self, facts: StatusFacts) -> None:
         for name, _tip in _FIELDS:
             label, text = self.labels[name], getattr(facts, name)
+            if label.minimumHeight() != label.fontMetrics().height():  # type has another size now
+                label.setMinimumWidth(0)
+                label.clear()
             if label.text() != text:
                 label.setText(text)
                 label.setVisible(bool(text))
@@ -67,6 +75,9 @@ class StatusBar(QStatusBar):
                 set_plain_tip(self.labels[name], tip)
 
     def offer_undo(self, what: str, why_not: str = "") -> None:
+        if what != self._undoes:
+            self._undoes = what
+            self.undo_button.setText(tr("Undo"))
         self.undo_button.setVisible(bool(what))
         self.undo_button.setEnabled(not why_not)
         can = tr("Undo: {what} (Ctrl+Z)", what=what)
@@ -74,4 +85,8 @@ class StatusBar(QStatusBar):
         self.undo_button.setAccessibleName(tr("Undo: {what}", what=what))
 
     def show_message(self, text: str) -> None:
-        self.last_action.set_whole(text)
+        if self._undoes:
+            words = self.fontMetrics().elidedText(self._undoes, Qt.TextElideMode.ElideMiddle, px(MOST_UNDO))
+            self.undo_button.setText(tr("Undo: {what}", what=words).replace("&", "&&"))
+        self.last_action.set_text(contained(text))
+        set_plain_tip(self.last_action, text)

@@ -114,6 +114,11 @@ def _font(pixels: int, weight: QFont.Weight, tabular: bool) -> QFont:
     return font
 
 
+def tabular_font(pixels: int = 13, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The face of the window with figures of one width, so that columns of numbers line up."""
+    return ui_font(pixels, weight, tabular=True)
+
+
 def mono_font() -> QFont:
     loaded = MONO_FAMILY in _load_fonts()
     font = QFont(MONO_FAMILY) if loaded else QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)

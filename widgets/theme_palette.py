@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, fields
 
 import resources
@@ -71,6 +70,6 @@ class Theme:
 
 COLOUR_TOKENS = tuple(field.name for field in fields(Theme) if field.name not in ("name", "is_dark", "owner_hues"))
 
-_COLOURS = tomllib.loads(resources.path("themes", "colours.toml").read_text(encoding="utf-8"))
+_COLOURS = resources.table("themes", "colours.toml")
 LIGHT = Theme(name="light", is_dark=False, owner_hues=LIGHT_HUES, **{name: pair[0] for name, pair in _COLOURS.items()})
 DARK = Theme(name="dark", is_dark=True, owner_hues=DARK_HUES, **{name: pair[1] for name, pair in _COLOURS.items()})

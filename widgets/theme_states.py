@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tomllib
 from typing import NamedTuple
 
 import resources
@@ -15,7 +14,7 @@ class StateStyle(NamedTuple):
     word: str
 
 
-_FOUND = tomllib.loads(resources.path("themes", "states.toml").read_text(encoding="utf-8"))
+_FOUND = resources.table("themes", "states.toml")
 STATE_STYLES = {
     word.lower(): StateStyle(token, icon, word) for part in _FOUND.values() for word, (token, icon) in part.items()
 }

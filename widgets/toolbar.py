@@ -4,14 +4,13 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from widgets.bytes_text import contained
 from widgets.facts import named, plain_label, polish_again, set_plain_tip, set_property
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import tabular_font
-from widgets.theme import current_theme, follow_theme, px
+from widgets.theme import current_theme, follow_theme, px, tabular_font
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
 # What the style sheet leaves free at both sides of the name, and some.
@@ -23,37 +22,6 @@ _SESSION = ("restart", "pause", "step", "run", "fast", "express", "stop")
 _END = ("export_report", "palette", "focus", "theme")
 # If there is no room these go into a menu, in this order; clock and badge never do.
 _SPARED = ("theme", "focus", "export_report", "run_until", "express", "step", "restart", "fast", "palette", "stop")
-
-
-class ElidedLabel(QLabel):
-    def __init__(self, role: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        if role:
-            self.setProperty("role", role)
-        self.whole = ""
-
-    def set_whole(self, text: str) -> None:
-        text = contained(text)
-        if text != self.whole:
-            self.whole = text
-            set_plain_tip(self, text)
-            self._cut()
-
-    def _cut(self) -> None:
-        room = self.contentsRect().width()
-        self.setText(self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideRight, room))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(40, super().minimumSizeHint().height())
-
-    def sizeHint(self) -> QSize:
-        width = QFontMetrics(self.font()).horizontalAdvance(self.whole) + 16
-        return QSize(width, super().sizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._cut()
 
 
 class ScenarioButton(QToolButton):

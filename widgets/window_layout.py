@@ -8,6 +8,9 @@ import msgspec
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 TwoShares = tuple[Share, Share]
 
+LEAST_SIZE = (960, 640)  # of the window
+NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
+
 
 @dataclass(frozen=True, slots=True)
 class WindowLayout:

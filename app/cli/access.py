@@ -7,7 +7,8 @@ import sys
 
 import msgspec
 
-from app.cli.output import note, say
+from app.cli.notes import note
+from app.cli.output import say
 from app.cli.parser import Command
 from app.cli.target import Broker, is_running
 from app.cli.verbs import Verbs, add_options, built
@@ -75,10 +76,8 @@ def users_command() -> Command:
 
 
 def _set_user(broker: Broker, options: argparse.Namespace) -> None:
-    if sys.stdin.isatty():
-        password = getpass.getpass(f"Password of {options.user}: ")
-    else:
-        password = sys.stdin.readline().rstrip("\r\n")
+    typed = sys.stdin.isatty()
+    password = getpass.getpass(f"Password of {options.user}: ") if typed else sys.stdin.readline().rstrip("\r\n")
     request = built(access.SetUser, options, password=password)
     # The password itself is sent nowhere.
     broker.ask(request.salted(secrets.token_bytes(_SALT_BYTES)))

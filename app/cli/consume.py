@@ -1,35 +1,29 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
-from app.cli.output import Quiet, note, print_json, stored, text_of
+from app.cli.notes import Quiet, note
+from app.cli.output import print_json, text_of
 from app.cli.parser import Command, CommandError, parser_of
-from app.cli.signals import exit_of_interrupt
-from app.cli.target import Broker, add_target, client_name, is_running, opened
+from app.cli.target import Broker, add_target, client_name, opened, served
 from app.environment.exits import Exit
 from broker_core import BrokerHost, HttpBroker
-from broker_core.clients.group_consumer import GroupConsumer
-from broker_core.clients.membership import ConsumerConfig
-from broker_core.clients.queue_consumer import Delivery, QueueConsumer
-from broker_core.closable import Closable
+from broker_core.clients.http_readers import MOST_MESSAGES, HttpGroupReader, HttpQueueReader, Reconnecting
+from broker_core.clients.membership import next_offsets
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.messages import StoredMessage, TopicPartition
-from broker_core.operations import queues
-from broker_core.operations.groups import CommitOffsets, CommitPlace, Join, Leave, Poll
+from broker_core.messages import StoredMessage
 from broker_core.operations.messages import ReadMessages
 from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import DescribeTopic
 from broker_core.operations.values import json_bytes
 from broker_core.plurals import counted
-from broker_core.snapshots import TopicView
 
 _POLL_S = 0.5
-_LONG_POLL_S = 20.0  # of one request to a running broker
+_LONG_POLL_S = 20.0  # of one request
 _SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID}
 
 
@@ -38,15 +32,14 @@ def command() -> Command:
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:
-        try:
-            if options.data is not None and options.group is None:
-                with opened(options, read_only=True) as broker:
-                    if options.name not in _queues(broker):
-                        return _exit(_consume(broker, options), options)
-            with opened(options) as broker:
-                return _exit(_consume(broker, options), options)
-        except KeyboardInterrupt as error:
-            return exit_of_interrupt(error)
+        _check(options)
+        if options.data is not None and options.group is None:
+            with opened(options, read_only=True) as broker:
+                assert isinstance(broker, BrokerHost)
+                if options.name not in _queues(broker):
+                    return _exit(_read(broker, options), options)
+        with served(options) as broker:
+            return _exit(_consume(broker, options), options)
 
     return parser, run
 
@@ -67,22 +60,20 @@ def _queues(broker: Broker) -> set[str]:
     return {queue.name for queue in broker.ask(ListQueues())}
 
 
-def _consume(broker: Broker, options: argparse.Namespace) -> int:
-    name = options.name
-    queue = name in _queues(broker)
-    if queue and (wrong := _given(options, "group", "start", "partition", "offset")):
-        raise CommandError(f"{name} is a queue, but {wrong} is for topics; leave it out.")
+def _consume(broker: HttpBroker, options: argparse.Namespace) -> int:
+    if options.name in _queues(broker):
+        if wrong := _given(options, "group", "start", "partition", "offset"):
+            raise CommandError(f"{options.name} is a queue, but {wrong} is for topics; leave it out.")
+        return _take(broker, options)
+    return _read(broker, options) if options.group is None else _poll(broker, options)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raises CommandError for options that exclude each other."""
     if options.group is not None and (wrong := _given(options, "partition", "offset")):
         raise CommandError(f"A group assigns partitions and keeps offsets itself; leave out --group or {wrong}.")
     if options.offset is not None and options.start is not None:
         raise CommandError("--from and --offset both say where to start; leave one out.")
-    if queue:
-        return _take(broker, options)
-    topic = broker.ask(DescribeTopic(topic=name))
-    if options.group is not None:
-        return _poll(broker, options)
-    read = _printed(_read(broker, topic, options), as_json=options.json)
-    return sum(1 for _message in islice(read, options.count))
 
 
 def _given(options: argparse.Namespace, *names: str) -> str:
@@ -110,9 +101,13 @@ def _printed(messages: Iterable[StoredMessage], *, as_json: bool) -> Iterator[St
         yield message
 
 
-def _read(broker: Broker, topic: TopicView, options: argparse.Namespace) -> Iterator[StoredMessage]:
-    quiet = Quiet(lambda: f"messages of {topic.name}", options.timeout, as_json=options.json)
-    connection = Connection(as_json=options.json)
+def _on_lost(options: argparse.Namespace) -> Callable[[bool], None]:
+    lost, back = "The connection to the broker is lost; retrying, Ctrl+C gives up.", "The broker is back."
+    return lambda is_lost: note(lost if is_lost else back, as_json=options.json)
+
+
+def _read(broker: BrokerHost | HttpBroker, options: argparse.Namespace) -> int:
+    topic = broker.ask(DescribeTopic(topic=options.name))
     chosen = [part for part in topic.partitions if options.partition in {None, part.partition}]
     if not chosen:
         told = f"{topic.name} has no partition {options.partition}; its last is {len(topic.partitions) - 1}."
@@ -120,16 +115,32 @@ def _read(broker: Broker, topic: TopicView, options: argparse.Namespace) -> Iter
     latest = options.start == "latest"
     at = {part.partition: part.end_offset if latest else part.start_offset for part in chosen}
     if options.offset is not None:
+        if len(chosen) > 1:
+            told = (
+                f"{topic.name} has {len(chosen)} partitions, each with offsets of its own; name one with --partition."
+            )
+            raise CommandError(told)
         at = dict.fromkeys(at, options.offset)
+    read = _printed(_messages(broker, topic.name, at, options), as_json=options.json)
+    return sum(1 for _message in islice(read, options.count))
+
+
+def _messages(
+    broker: BrokerHost | HttpBroker, topic: str, at: dict[int, int], options: argparse.Namespace
+) -> Iterator[StoredMessage]:
+    """The messages of partitions from the offsets `at` on."""
+    quiet = Quiet(lambda: f"messages of {topic}", options.timeout, as_json=options.json)
+    connection = Reconnecting(broker, _on_lost(options))
     while not quiet.over():
         found = False
-        for number in at:
-            request = ReadMessages(
-                topic=topic.name, partition=number, offset=at[number], max_messages=PAGE, encoding="base64"
+        for number, offset in at.items():
+            page = connection.ask(
+                ReadMessages(
+                    topic=topic, partition=number, offset=offset, max_messages=MOST_MESSAGES, encoding="base64"
+                )
             )
-            page = connection.tried(lambda request=request: broker.ask(request))  # type: ignore[misc]
             for message in () if page is None else page.messages:
-                yield stored(message, topic.name)
+                yield message.stored()
                 at[number] = message.offset + 1
                 found = True
         if found:
@@ -138,32 +149,36 @@ def _read(broker: Broker, topic: TopicView, options: argparse.Namespace) -> Iter
             time.sleep(quiet.poll_s(_POLL_S, _POLL_S))
 
 
-def _poll(broker: Broker, options: argparse.Namespace) -> int:
-    shown, most = 0, options.count
-    reset: Reset = options.start or "earliest"
-    with group_reader(broker, options.group, options.name, reset, as_json=options.json) as reader:
+def _poll(broker: HttpBroker, options: argparse.Namespace) -> int:
+    name, group = options.name, options.group
+    broker.ask(DescribeTopic(topic=name))  # or a member would wait for it
+    reset: Literal["earliest", "latest"] = options.start or "earliest"
+    with HttpGroupReader(
+        broker, group, name, client_id=client_name(), auto_offset_reset=reset, on_lost=_on_lost(options)
+    ) as reader:
 
         def what() -> str:
             if reader.assignment:
-                return f"messages of {options.name} in the group {options.group}"
-            return f"a partition of {options.name}, for the group {options.group} has none available at the moment"
+                return f"messages of {name} in the group {group}"
+            return f"a partition of {name}, for the group {group} has none available at the moment"
 
-        quiet = Quiet(what, options.timeout, as_json=options.json)
-        while not quiet.over() and shown != most:
-            wait_s = quiet.poll_s(_POLL_S, _LONG_POLL_S if is_running(broker) else _POLL_S)
-            messages = reader.poll(wait_s, None if most is None else most - shown)
-            if messages:
-                printed: list[StoredMessage] = []
-                try:
-                    for message in _printed(messages, as_json=options.json):
-                        printed.append(message)
-                finally:  # whoever reads the output may have closed it, as `head` does
-                    _commit(reader, options, None if len(printed) == len(messages) else printed)
-                shown += len(printed)
-                quiet.heard()
-            elif not reader.assignment:
-                _check_topic(broker, options.name)
-    return shown
+        def found(wait_s: float, most: int) -> list[StoredMessage]:
+            messages = reader.poll(wait_s, most)
+            if not messages and not reader.assignment:
+                _check_topic(broker, name)
+            return messages
+
+        def commit(printed: Sequence[StoredMessage]) -> None:
+            """Commit what was printed. If a partition has another owner by now, that one gets its messages again."""
+            try:
+                reader.commit(next_offsets(printed))
+            except BrokerError as error:
+                if error.code not in _SHARED_OUT_ANEW:
+                    raise
+                told = "The partitions were reassigned: the last messages printed may be repeated."
+                note(told, as_json=options.json)
+
+        return _shown(found, commit, what, options)
 
 
 def _check_topic(broker: Broker, name: str) -> None:
@@ -175,201 +190,43 @@ def _check_topic(broker: Broker, name: str) -> None:
             raise CommandError(f"{name} was deleted, so nothing more will come.", Exit.NOT_FOUND) from error
 
 
-def _commit(reader: GroupReader, options: argparse.Namespace, printed: Sequence[StoredMessage] | None) -> None:
-    """Commit what was printed. If a partition has another owner since, that one gets its messages again."""
-    try:
-        reader.commit(None if printed is None else ends(printed))
-    except BrokerError as error:
-        if error.code not in _SHARED_OUT_ANEW:
-            raise
-        note("The partitions were reassigned: the last messages printed may be repeated.", as_json=options.json)
+def _take(broker: HttpBroker, options: argparse.Namespace) -> int:
+    with HttpQueueReader(broker, options.name, client_id=client_name(), on_lost=_on_lost(options)) as reader:
+        leases: list[str] = []
+
+        def found(wait_s: float, most: int) -> list[StoredMessage]:
+            taken = reader.take(wait_s, most)
+            leases[:] = [lease for _message, lease in taken]
+            return [message for message, _lease in taken]
+
+        def ack(printed: Sequence[StoredMessage]) -> None:
+            reader.ack(leases[: len(printed)])
+
+        return _shown(found, ack, lambda: f"messages of the queue {options.name}", options)
 
 
-def _take(broker: Broker, options: argparse.Namespace) -> int:
-    quiet = Quiet(lambda: f"messages of the queue {options.name}", options.timeout, as_json=options.json)
-    shown, most = 0, options.count
-    with queue_reader(broker, options.name, as_json=options.json) as reader:
-        while not quiet.over() and shown != most:
-            wait_s = quiet.poll_s(_POLL_S, _LONG_POLL_S if is_running(broker) else _POLL_S)
-            found = reader.take(wait_s, PAGE if most is None else min(PAGE, most - shown))
-            if found:
-                before = shown
-                try:
-                    for _message in _printed([message for message, _lease in found], as_json=options.json):
-                        shown += 1
-                finally:
-                    if held := [lease for _message, lease in found[: shown - before]]:
-                        reader.ack(held)
-                quiet.heard()
-    return shown
+def _shown(
+    found: Callable[[float, int], Sequence[StoredMessage]],
+    done: Callable[[Sequence[StoredMessage]], object],
+    what: Callable[[], str],
+    options: argparse.Namespace,
+) -> int:
+    """Print what `found(wait_s, most)` gives, up to --count messages, and call `done` with those that were printed.
 
-
-T = TypeVar("T")
-
-Reset = Literal["earliest", "latest"]
-PAGE = 500
-LOST = frozenset({ErrorCode.CONNECTION_LOST, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CLOSED})
-_AGAIN_S = 0.5
-
-
-class Connection:
-    """Notes once when the broker stops answering, and once when it answers again."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
-        self.is_lost = False
-
-    def tried(self, action: Callable[[], T]) -> T | None:
-        """The result of `action`; None, after a pause, where no broker answers."""
-        try:
-            found = action()
-        except BrokerError as error:
-            if error.code not in LOST:
-                raise
-            if not self.is_lost:
-                note("The connection to the broker is lost; retrying, Ctrl+C gives up.", as_json=self._as_json)
-            self.is_lost = True
-            time.sleep(_AGAIN_S)
-            return None
-        if self.is_lost:
-            note("The broker is back.", as_json=self._as_json)
-        self.is_lost = False
-        return found
-
-
-class HttpGroupReader(Closable):
-    """A member of a group of a remote broker. After a lost connection it joins again, and continues from the committed
-    offsets.
+    `what()` is waited for. Returns how many were printed.
     """
-
-    def __init__(self, broker: HttpBroker, group: str, topic: str, reset: Reset, *, as_json: bool) -> None:
-        self._broker, self._group, self._topic, self._reset = broker, group, topic, reset
-        self._connection = Connection(as_json=as_json)
-        self._member: str | None = None
-        self._done: dict[TopicPartition, int] = {}
-        self.assignment: Sequence[object] = ()
-
-    def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
+    quiet = Quiet(what, options.timeout, as_json=options.json)
+    shown = 0
+    while not quiet.over() and shown != options.count:
+        wait_s = quiet.poll_s(_POLL_S, _LONG_POLL_S)
+        messages = found(wait_s, MOST_MESSAGES if options.count is None else options.count - shown)
+        printed: list[StoredMessage] = []
         try:
-            found = self._connection.tried(lambda: self._polled(wait_s, most))
-        except BrokerError as error:
-            if error.code is not ErrorCode.UNKNOWN_MEMBER_ID:
-                raise
-            found = None
-        if found is None:
-            # What a lost answer held comes again to the next member.
-            self._leave()
-            return ()
-        return found
-
-    def _polled(self, wait_s: float, most: int | None) -> list[StoredMessage]:
-        if self._member is None:
-            request = Join(
-                group=self._group, topics=(self._topic,), client_id=client_name(), auto_offset_reset=self._reset
-            )
-            self._member = self._broker.ask(request).member
-        polled = self._broker.ask(
-            Poll(
-                group=self._group,
-                member=self._member,
-                max_messages=min(PAGE, most or PAGE),
-                timeout_ms=round(wait_s * 1_000),
-                encoding="base64",
-            )
-        )
-        self.assignment = polled.assignment
-        messages = [stored(message, message.topic) for message in polled.messages]
-        self._done |= ends(messages)
-        return messages
-
-    def commit(self, offsets: Mapping[TopicPartition, int] | None = None) -> None:
-        done = self._done if offsets is None else offsets
-        places = [CommitPlace(topic=topic, partition=number, offset=at) for (topic, number), at in done.items()]
-        self._done.clear()
-        if places and self._member is not None:
-            request = CommitOffsets(group=self._group, member=self._member, offsets=places)
-            if self._connection.tried(lambda: self._broker.ask(request)) is None:
-                self._leave()  # what was printed last comes again
-
-    def _leave(self) -> None:
-        member, self._member = self._member, None
-        self._done.clear()
-        if member is not None and not self._connection.is_lost:
-            with contextlib.suppress(BrokerError):
-                self._broker.ask(Leave(group=self._group, member=member))
-
-    def close(self) -> None:
-        self._leave()
-
-
-class LocalQueueReader(Closable):
-    """Takes messages, each with its lease; none if none came in time."""
-
-    def __init__(self, host: BrokerHost, queue: str) -> None:
-        self._consumer = QueueConsumer(host, queue)
-
-    def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, Delivery]]:
-        return [(delivery.message, delivery) for delivery in self._consumer.take_many(most, wait_s)]
-
-    def ack(self, held: Sequence[Any]) -> None:
-        self._consumer.ack_many(held)
-
-    def close(self) -> None:
-        self._consumer.close()
-
-
-class HttpQueueReader(Closable):
-    def __init__(self, broker: HttpBroker, queue: str, *, as_json: bool) -> None:
-        self._broker, self._queue = broker, queue
-        self._connection = Connection(as_json=as_json)
-        self._held: dict[str, None] = {}
-
-    def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, str]]:
-        """What a lost answer held comes again when its leases end."""
-        request = queues.Take(
-            queue=self._queue,
-            max_messages=most,
-            timeout_ms=round(wait_s * 1_000),
-            holder=client_name(),
-            encoding="base64",
-        )
-        taken = self._connection.tried(lambda: self._broker.ask(request))
-        found = [] if taken is None else taken
-        self._held |= {delivery.lease: None for delivery in found}
-        return [(stored(delivery, self._queue), delivery.lease) for delivery in found]
-
-    def ack(self, held: Sequence[Any]) -> None:
-        for lease in held:
-            self._held.pop(lease, None)
-        request = queues.Ack(queue=self._queue, leases=list(held))
-        _check(self._connection.tried(lambda: self._broker.ask(request)))  # if it is lost, they come again later
-
-    def close(self) -> None:
-        if self._held and not self._connection.is_lost:
-            with contextlib.suppress(BrokerError):
-                self._broker.ask(queues.Release(queue=self._queue, leases=list(self._held)))
-
-
-GroupReader = GroupConsumer | HttpGroupReader
-
-
-def group_reader(broker: Broker, group: str, topic: str, reset: Reset, *, as_json: bool) -> GroupReader:
-    if isinstance(broker, HttpBroker):
-        return HttpGroupReader(broker, group, topic, reset, as_json=as_json)
-    return GroupConsumer(broker, group, [topic], ConsumerConfig(auto_offset_reset=reset))
-
-
-def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> LocalQueueReader | HttpQueueReader:
-    if isinstance(broker, HttpBroker):
-        return HttpQueueReader(broker, queue, as_json=as_json)
-    return LocalQueueReader(broker, queue)
-
-
-def ends(messages: Iterable[StoredMessage]) -> dict[TopicPartition, int]:
-    return {(message.topic, message.partition): message.offset + 1 for message in messages}
-
-
-def _check(done: queues.LeasesDone | None) -> None:
-    for refused in () if done is None else done.refused:
-        code = ErrorCode[refused.error]
-        raise BrokerError(code, refused.message.removeprefix(f"{code.sentence}: ").rstrip("."))
+            for message in _printed(messages, as_json=options.json):
+                printed.append(message)
+        finally:  # whoever reads the output may have closed it, as `head` does
+            if printed:
+                done(printed)
+                quiet.heard()
+        shown += len(printed)
+    return shown

@@ -1,39 +1,30 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
-from app.cli.output import (
-    PATIENCE_S,
-    by_key,
-    facts_of,
-    headers_of,
-    note,
-    payload,
-    print_facts,
-    print_json,
-    print_rows,
-    rows_of,
-    say,
-    text_of,
-)
+from app.cli.notes import PATIENCE_S, note
+from app.cli.output import by_key, facts_of, payload, print_facts, print_json, print_rows, rows_of, say, text_of
 from app.cli.parser import Command, CommandError, argument
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker, is_from_outside, must_allow
 from app.cli.verbs import Verbs, add_field, built, given
 from app.environment.exits import Exit
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, Suppress
 from broker_core.guarded.redrive import RedrivePlan, RedriveRun
 from broker_core.operations import dead_letters, guarded
-from broker_core.operations.guarded import PlanTopicRedrive
 from broker_core.operations.queues import ListQueues
+from broker_core.operations.request import Request
 from broker_core.operations.topics import ListTopics
-from broker_core.operations.values import json_bytes
+from broker_core.operations.values import headers_of, json_bytes
 from broker_core.plurals import counted
 from broker_core.queues.dead_letters import Refused
+
+R = TypeVar("R", dead_letters.RedriveAnswer, RedriveRun)
 
 _CONDITIONS = ("cause", "text", "min_redrives", "max_redrives")
 _LOOK_S = 0.1  # how often the progress of a redrive at a rate is asked for
@@ -49,12 +40,11 @@ def command() -> Command:
     redrive = verbs.add("redrive", dead_letters.Redrive, _redrive, writes="redrive", kind="queue or topic")
     topics = redrive.add_argument_group("dead letters that a program has put into a topic")
     for name in ("where", "to", "again"):
-        add_field(topics, PlanTopicRedrive, name)
+        add_field(topics, guarded.PlanTopicRedrive, name)
     argument(topics, "dlq --no-transactions")
-    taken_back, restored = "Took back {taken_back:redriven message}.", "Brought back {restored:dead letter}."
-    verbs.does("undo-redrive", dead_letters.UndoRedrive, taken_back, lambda found: {"taken_back": found.messages})
+    verbs.undoes("redrive", dead_letters.UndoRedrive, "taken_back", "Took back {taken_back:redriven message}.")
     purge = verbs.add("purge", dead_letters.PurgeLetters, _purge, asks=_purge_question)
-    verbs.does("undo-purge", dead_letters.UndoPurgeDeadLetters, restored, lambda found: {"restored": found.messages})
+    verbs.undoes("purge", dead_letters.UndoPurgeDeadLetters, "restored", "Brought back {restored:dead letter}.")
     for parser in (redrive, purge):
         argument(parser, "dlq offsets")
         argument(parser, "dlq --all")
@@ -83,16 +73,18 @@ def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
     queues = [queue.name for queue in broker.ask(ListQueues())]
     rows = []
     for name in (*queues, *(topic.name for topic in broker.ask(ListTopics()))):
-        try:
-            causes = broker.ask(dead_letters.DeadLettersByCause(queue=name))
-        except BrokerError as error:
-            if error.code is not ErrorCode.NO_DEAD_LETTERS:
-                raise
-            continue
-        most = next(iter(causes), None)
-        rows.append({"Queue or topic": name, "Dead letters": sum(causes.values()), "Most frequent cause": most})
+        if (causes := _causes(broker, name)) is not None:
+            most = next(iter(causes), None)
+            rows.append({"Queue or topic": name, "Dead letters": sum(causes.values()), "Most frequent cause": most})
     none = "Nothing here can have dead letters: there is no queue, nor a topic whose schema rule makes some."
     print_rows(rows, options, none=none)
+
+
+def _causes(broker: Broker, name: str) -> dict[str, int] | None:
+    """How many dead letters of a queue or topic each cause has, the most frequent first; None if it can have none."""
+    with Suppress(ErrorCode.NO_DEAD_LETTERS):
+        return broker.ask(dead_letters.DeadLettersByCause(queue=name))
+    return None
 
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
@@ -101,7 +93,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     if letter is None or letter.offset != options.offset:
         raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{options.offset} of {options.queue}")
     shown = json_bytes if options.json else text_of
-    headers = headers_of(letter)
+    headers = headers_of(letter.headers)
     stored = letter.origin_offset >= 0
     place = f"/{letter.origin_partition} @{letter.origin_offset}" if stored else " (it was not stored there)"
     origin = f"{letter.origin_topic}{place}"
@@ -129,12 +121,11 @@ def _chosen(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _redrive(broker: Broker, options: argparse.Namespace) -> int:
-    if _is_programs(broker, options):
+    if is_from_outside(options) or _causes(broker, options.queue) is None:  # a topic into which a program puts them
         return redrive_topic(broker, options)
-    if of_topics := given(options, PlanTopicRedrive, ("where", "to", "again")):
+    if of_topics := given(options, guarded.PlanTopicRedrive, ("where", "to", "again")):
         raise CommandError(f"--{next(iter(of_topics))} is for a topic into which a program has put its dead letters.")
     chosen, how = _chosen(options), given(options, dead_letters.Redrive, ("dry_run", "rate_per_s"))
-    rate_per_s = how.get("rate_per_s")
     request = dead_letters.Redrive(queue=options.queue, **chosen, **how)
     if request.dry_run:
         preview = broker.ask(request)
@@ -142,46 +133,52 @@ def _redrive(broker: Broker, options: argparse.Namespace) -> int:
             rows_of(preview.redriven, "offset", ("Goes to", "to_topic")), options, none="Nothing would be redriven."
         )
         return _refusals(preview.refused, options)
-    if rate_per_s is None:
-        return _told(broker.ask(request), options)
-    result, interrupt = _paced(broker, request, rate_per_s, options)
-    return _told(result, options) or (Exit.DONE if interrupt is None else exit_of_interrupt(interrupt))
 
-
-def _is_programs(broker: Broker, options: argparse.Namespace) -> bool:
-    """Whether the name is that of a topic whose dead letters a program has put there."""
-    if is_from_outside(options):
-        return True
-    try:
-        broker.ask(dead_letters.DeadLettersByCause(queue=options.queue))
-    except BrokerError as error:
-        if error.code is ErrorCode.NO_DEAD_LETTERS:
-            return True
-        raise
-    return False
-
-
-def _told(result: dead_letters.Redriven, options: argparse.Namespace) -> int:
-    told = "Redrove {redriven:dead letter} of {queue}."
-    say(told, options, queue=options.queue, redriven=len(result.redriven))
-    return _refusals(result.refused, options)
-
-
-def _paced(
-    broker: Broker, request: dead_letters.Redrive, rate_per_s: float, options: argparse.Namespace
-) -> tuple[dead_letters.Redriven, KeyboardInterrupt | None]:
-    found = broker.ask(request)
-    try:
-        lasts_s = found.total / rate_per_s
+    def begun(found: dead_letters.RedriveAnswer) -> None:
+        lasts_s = found.total / how.get("rate_per_s", math.inf)
         if lasts_s >= PATIENCE_S:
             letters = counted(found.total, "dead letter")
             note(f"Redriving {letters} in {lasts_s:.0f} s; Ctrl+C leaves the rest.", as_json=options.json)
-        while found.running:
-            time.sleep(_LOOK_S)
-            found = broker.ask(dead_letters.RedriveProgress(queue=request.queue))
-        return found, None
-    except KeyboardInterrupt as interrupt:
-        return broker.ask(dead_letters.StopRedrive(queue=request.queue)), interrupt
+
+    progress, stop = (kind(queue=options.queue) for kind in (dead_letters.RedriveProgress, dead_letters.StopRedrive))
+    result, code = _watched(broker, request, progress, stop, options, begun)
+    if result is None:
+        return code
+    say("Redrove {redriven:dead letter} of {queue}.", options, queue=options.queue, redriven=len(result.redriven))
+    return _refusals(result.refused, options) or code
+
+
+def _watched(
+    broker: Broker,
+    begin: Request[R],
+    progress: Request[R],
+    stop: Request[R],
+    options: argparse.Namespace,
+    begun: Callable[[R], object] = lambda _found: None,
+) -> tuple[R | None, int]:
+    """What a redrive has done, when it is over or Ctrl+C has stopped it; the exit code. None if it did not tell."""
+    try:
+        return _until_over(broker, begin, progress, begun), Exit.DONE
+    except KeyboardInterrupt as error:
+        interrupt = error
+    try:
+        return _until_over(broker, stop, progress, lambda _found: None), exit_of_interrupt(interrupt)
+    except KeyboardInterrupt as error:  # the second one does not wait for the end of a batch
+        interrupt = error
+    except BrokerError as error:
+        if error.code is not ErrorCode.UNKNOWN_DEAD_LETTER:  # it had not begun
+            raise
+    note("It was ended before it told how far it was; the same command goes on.", as_json=options.json)
+    return None, exit_of_interrupt(interrupt)
+
+
+def _until_over(broker: Broker, request: Request[R], progress: Request[R], begun: Callable[[R], object]) -> R:
+    found = broker.ask(request)
+    begun(found)
+    while found.running:
+        time.sleep(_LOOK_S)
+        found = broker.ask(progress)
+    return found
 
 
 def _refusals(refused: Sequence[Refused], options: argparse.Namespace) -> int:
@@ -221,44 +218,26 @@ def redrive_topic(broker: Broker, options: argparse.Namespace) -> int:
         must_allow(options, "redrive")
     asked = given(options, guarded.PlanTopicRedrive, ("where", "to", "again", "rate_per_s"))
     plan = broker.ask(guarded.PlanTopicRedrive(topic=options.queue, transactional=not options.no_transactions, **asked))
-    is_all = only_shown or not plan.letters
+    is_run = bool(plan.letters) and not only_shown
     if not options.json:
         _show(plan, options)
-    elif is_all:
+    elif not is_run:
         print_json(plan)
-    return Exit.DONE if is_all else _run(broker, plan, options)
+    return _run(broker, plan, options) if is_run else Exit.DONE
 
 
 def _run(broker: Broker, plan: RedrivePlan, options: argparse.Namespace) -> int:
     topic = plan.choice.topic
-    run: RedriveRun | None = None
-    interrupt: KeyboardInterrupt | None = None
     if plan.letters / plan.rate_per_s >= PATIENCE_S:
         note("Ctrl+C stops it; the same command goes on.", as_json=options.json)
-    for request in (guarded.RedriveTopic(topic=topic, plan=plan), guarded.StopTopicRedrive(topic=topic)):
-        try:
-            run = _ended(broker, broker.ask(request))
-            break
-        except KeyboardInterrupt as error:  # the second one does not wait for the end of a batch
-            interrupt = error
-        except BrokerError as error:
-            if interrupt is None or error.code is not ErrorCode.UNKNOWN_DEAD_LETTER:  # it had not begun
-                raise
-    code: int = Exit.DONE if interrupt is None else exit_of_interrupt(interrupt)
+    progress, stop = guarded.TopicRedriveProgress(topic=topic), guarded.StopTopicRedrive(topic=topic)
+    run, code = _watched(broker, guarded.RedriveTopic(topic=topic, plan=plan), progress, stop, options)
     if run is None:
-        note("It was ended before it told how far it was; the same command goes on.", as_json=options.json)
         return code
     _tell(run, options)
     if run.error:
         raise CommandError(f"{run.error.rstrip('.')}; the same command goes on where it was.", Exit.REFUSED)
     return code or (Exit.PARTLY if run.refused else Exit.DONE)
-
-
-def _ended(broker: Broker, run: RedriveRun) -> RedriveRun:
-    while run.running:
-        time.sleep(_LOOK_S)
-        run = broker.ask(guarded.TopicRedriveProgress(topic=run.plan.choice.topic))
-    return run
 
 
 def _show(plan: RedrivePlan, options: argparse.Namespace) -> None:

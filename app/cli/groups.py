@@ -3,13 +3,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 
-from app.cli.output import Column, facts_of, note, print_described, print_facts, print_rows, rows_of, say, struct_facts
-from app.cli.parser import Command, CommandError, argument, integer, whole
+from app.cli.argument_types import between
+from app.cli.notes import note
+from app.cli.output import Column, facts_of, print_described, print_facts, print_rows, rows_of, say, struct_facts
+from app.cli.parser import Command, CommandError, argument, arguments
 from app.cli.target import Broker, is_from_outside, must_allow
-from app.cli.verbs import Verbs, built
+from app.cli.verbs import Verbs, asking, built
 from app.environment.exits import Exit
 from broker_core.clock import NS_PER_MS
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import ErrorCode, Suppress
 from broker_core.guarded.offsets import OffsetsPlan
 from broker_core.operations import groups
 from broker_core.operations.guarded import PlanOffsets, SetOffsets
@@ -20,6 +22,7 @@ from broker_core.snapshots import GroupView, OffsetView, ShareGroupView, SlowRea
 _NO_GROUP = (
     "There is no group{seen}; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP."
 )
+_FORGET = "Forget {name} and its offsets in {offsets:partition}"
 
 
 def command() -> Command:
@@ -34,23 +37,11 @@ def command() -> Command:
     argument(reset, "verbs --partition")
     argument(reset, "groups --apply")
     to = reset.add_argument_group("the new offsets: one of these is needed").add_mutually_exclusive_group(required=True)
-    for flag, form, about in (
-        ("--to-earliest", "earliest", "the first message there is"),
-        ("--to-latest", "latest", "past the last message"),
-    ):
-        to.add_argument(flag, dest="to", action="store_const", const={"form": form}, help=about)
-    for flag, form, field, parse, metavar, about in (
-        ("--to-offset", "offset", "offset", whole(0), "OFFSET", "this offset"),
-        ("--to-timestamp", "timestamp", "timestamp_ms", whole(0), "UNIX_MS", "the first message from then on"),
-        ("--shift-by", "shift-by", "offset", integer, "N", "this many messages forward; may be negative"),
-        ("--to-group", "group", "from_group", str, "GROUP", "what another group has committed"),
-    ):
-        to.add_argument(flag, dest="to", type=_target(form, field, parse), metavar=metavar, help=about)
+    arguments(to, "groups-reset", {form: _target(form, *parsed) for form, parsed in _TARGETS.items()})
     undo = verbs.add("undo-reset", PlanOffsets, _undo_reset, writes="offsets")
     argument(undo, "groups --dry-run")
-    kick = verbs.add("kick", groups.KickMember, _kick)
-    argument(kick, "groups client")
-    verbs.does("delete", groups.DeleteGroup, "Deleted {group}.", asks=_delete_question)
+    argument(verbs.add("kick", groups.KickMember, _kick), "groups client")
+    verbs.does("delete", groups.DeleteGroup, "Deleted {group}.", asks=asking(groups.DescribeGroup, _FORGET))
     return verbs.command()
 
 
@@ -81,11 +72,8 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
 
 def _asked(broker: Broker, group: str) -> GroupView | ShareGroupView:
     """The group of consumers, or else the share group of that name."""
-    try:
+    with Suppress(ErrorCode.GROUP_ID_NOT_FOUND):
         return broker.ask(groups.DescribeGroup(group=group))
-    except BrokerError as error:
-        if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
-            raise
     return broker.ask(groups.DescribeShareGroup(group=group))
 
 
@@ -133,8 +121,16 @@ def _configure(broker: Broker, options: argparse.Namespace) -> None:
     say("Configured {group}.", options, group=options.group)
 
 
+# By form: the field of `PlanOffsets` that an option sets beside it.
+_TARGETS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "offset": ("offset", between(int, 0)),
+    "timestamp": ("timestamp_ms", between(int, 0)),
+    "shift-by": ("offset", between(int)),
+    "group": ("from_group", str),
+}
+
+
 def _target(form: str, field: str, parse: Callable[[str], object]) -> Callable[[str], dict[str, object]]:
-    """For argparse: the fields of `PlanOffsets` that an option sets."""
     return lambda text: {"form": form, field: parse(text)}
 
 
@@ -193,8 +189,3 @@ def _tell(plan: OffsetsPlan, options: argparse.Namespace, none: str) -> None:
 def _kick(broker: Broker, options: argparse.Namespace) -> None:
     broker.ask(built(groups.KickMember, options))
     say("Removed {client} from {group}.", options, group=options.group, client=options.client)
-
-
-def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
-    group = broker.ask(groups.DescribeGroup(group=options.group))
-    return f"Forget {group.name} and its offsets in {counted(len(group.offsets), 'partition')}"

@@ -1,3 +1,5 @@
+"""Clients of the small broker that a listener serves beside `/v1`: `/produce`, `/consume`, and how one registers."""
+
 from __future__ import annotations
 
 import argparse
@@ -5,10 +7,11 @@ import time
 import uuid
 from typing import Any
 
-from app.cli.output import Quiet
-from app.cli.parser import Command, CommandError, Parser, arguments, described, with_hint
-from app.cli.signals import ended_by_signals, exit_of_interrupt
-from app.cli.target import add_url, http_broker
+from app.cli.notes import Quiet
+from app.cli.parser import Command, CommandError, Parser, argument, arguments, described, with_hint
+from app.cli.signals import ended_by_signals
+from app.cli.target import http_broker
+from app.cli.target_types import TYPES
 from app.environment.exits import exit_of
 from broker_core import HttpBroker
 from broker_core.errors import BrokerError, ErrorCode
@@ -24,14 +27,14 @@ def consume_command() -> Command:
 
 def _parser(name: str) -> Parser:
     parser = described(name)
-    add_url(parser)
+    argument(parser, "target --broker", TYPES)
     for each in ("http-clients", name):
         arguments(parser, each)
     return parser
 
 
 def _post(broker: HttpBroker, path: str, body: dict[str, Any]) -> Any:
-    """What it answers, however long that takes where the broker asks to wait. Raises CommandError."""
+    """The broker's answer to a POST, repeated as long as the broker is throttling. Raises CommandError."""
     while True:
         try:
             return broker.post(path, body)
@@ -56,16 +59,13 @@ def _consume(options: argparse.Namespace) -> int:
     quiet = Quiet(lambda: f"messages of {options.topic}", None)
     with ended_by_signals(), http_broker(options) as broker:
         _post(broker, "/consumers/register", {"topic": options.topic, "consumer_id": consumer})
-        try:
-            while left != 0:
-                found = _post(broker, "/consume", {"consumer_id": consumer})
-                if found is None:
-                    quiet.over()
-                    time.sleep(options.poll_interval)
-                    continue
-                quiet.heard()
-                print(f"{found['topic']} @{found['offset']}  {found['value']}", flush=True)
-                left = None if left is None else left - 1
-        except KeyboardInterrupt as error:
-            return exit_of_interrupt(error)
+        while left != 0:
+            found = _post(broker, "/consume", {"consumer_id": consumer})
+            if found is None:
+                quiet.over()
+                time.sleep(options.poll_interval)
+                continue
+            quiet.heard()
+            print(f"{found['topic']} @{found['offset']}  {found['value']}", flush=True)
+            left = None if left is None else left - 1
     return 0

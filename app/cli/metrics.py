@@ -3,9 +3,10 @@ from __future__ import annotations
 import argparse
 import sys
 
+from app.cli.argument_types import above_zero
 from app.cli.groups import lag_s
 from app.cli.output import print_facts, struct_facts
-from app.cli.parser import Command, above_zero, argument
+from app.cli.parser import Command, argument
 from app.cli.target import Broker, is_running
 from app.cli.verbs import Verbs, add_field
 from broker_core.operations.groups import ListGroups
@@ -38,7 +39,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         "Queues": len(queues),
         "Groups": len(broker.ask(ListGroups())),
         "Messages in topics": sum(topic.messages_count for topic in topics),
-        "Messages in queues": sum(queue.ready + queue.delayed + queue.in_flight for queue in queues),
+        "Messages in queues": sum(queue.messages_count for queue in queues),
         "Dead letters": sum(queue.dead for queue in queues),
     }
     if not is_running(broker):

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import argparse
-import base64
-import contextlib
 import string
 import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,10 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from broker_core.messages import Headers, StoredMessage
 from broker_core.operations.dead_letters import Letter
 from broker_core.operations.messages import MessageAnswer
-from broker_core.operations.queues import Delivery
 from broker_core.operations.values import bytes_of, json_bytes
 from broker_core.plurals import counted
 
@@ -31,7 +26,8 @@ def text_of(data: bytes | None) -> str | None:
     """Bytes of a message for people: as UTF-8, with what is not shown as escapes; None for none."""
     if data is None:
         return None
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in data.decode(errors="backslashreplace"))
+    text = data.decode(errors="backslashreplace")
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 def print_json(value: object) -> None:
@@ -55,7 +51,7 @@ def print_rows(rows: Iterable[Facts], options: argparse.Namespace, none: str = "
     table = Table(box=None, pad_edge=False, header_style="bold")
     found = list(rows)
     for title in found[0] if found else ():
-        numbers = any(_is_number(row[title]) for row in found)
+        numbers = any(isinstance(row[title], int | float) and not isinstance(row[title], bool) for row in found)
         table.add_column(title, overflow="fold", justify="right" if numbers else "left")
     for row in found:
         # Names and payloads are data: rich must not read markup in them.
@@ -97,7 +93,7 @@ def facts_of(found: Any, *columns: Column) -> dict[str, object]:
     """What `found` has, by title. An attribute that is "" is None."""
     facts = {}
     for column in columns:
-        title, what = (_title(column), column) if isinstance(column, str) else column
+        title, what = (column.replace("_", " ").capitalize(), column) if isinstance(column, str) else column
         if callable(what):
             facts[title] = what(found)
         else:
@@ -121,6 +117,12 @@ def struct_facts(found: msgspec.Struct) -> dict[str, object]:
     return facts
 
 
+def payload(found: MessageAnswer | Letter, *, as_json: bool) -> dict[str, object]:
+    """Key and value of what was asked for as Base64, by their titles, for people or for programs."""
+    shown = json_bytes if as_json else text_of
+    return {"Key": shown(bytes_of(found.key, "base64")), "Value": shown(bytes_of(found.value, "base64"))}
+
+
 def say(sentence: str, options: argparse.Namespace, **facts: object) -> None:
     """Print `sentence` with the facts that it names in braces; as JSON all facts.
 
@@ -129,23 +131,15 @@ def say(sentence: str, options: argparse.Namespace, **facts: object) -> None:
     if options.json:
         print_json(facts)
     else:
-        sys.stdout.write(f"{_SENTENCE.format(sentence, **facts)}\n")
+        sys.stdout.write(f"{sentence_of(sentence, **facts)}\n")
 
 
 class _Sentence(string.Formatter):
     def format_field(self, value: Any, noun: str) -> str:
-        return counted(value, noun) if noun else str(value)
+        return counted(value if isinstance(value, int) else len(value), noun) if noun else str(value)
 
 
-_SENTENCE = _Sentence()
-
-
-def _title(name: str) -> str:
-    return name.replace("_", " ").capitalize()
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+sentence_of = _Sentence().format  # as `say`; of what is no number, its elements are counted
 
 
 def _cell(value: object) -> str:
@@ -160,84 +154,3 @@ def _cell(value: object) -> str:
     if isinstance(value, bytes):
         return text_of(value) or ""
     return str(value)
-
-
-PATIENCE_S = 1.0  # what comes sooner needs no explanation
-
-
-def note(sentence: str, *, as_json: bool = False) -> None:
-    """Print `sentence` on standard error, so that standard output has results only; with `as_json` only on a terminal,
-    for a program may join the streams.
-    """
-    if not as_json or sys.stderr.isatty():
-        print(sentence, file=sys.stderr, flush=True)
-
-
-def tell_typist(what: str) -> None:
-    """On a terminal, print that `what` is to be typed, and how to end the input."""
-    if sys.stdin.isatty():
-        note(f"Type {what}; Ctrl+D at the beginning of a line ends it, Ctrl+C gives up.")
-
-
-class Quiet:
-    """The time without a message; the first time that it is long, a note says what is waited for.
-
-    `what()` says what that is, `timeout_s` after how long it is over.
-    """
-
-    def __init__(self, what: Callable[[], str], timeout_s: float | None, *, as_json: bool = False) -> None:
-        self._what = what
-        self._timeout_s = timeout_s
-        self._as_json = as_json
-        self._heard_s = time.monotonic()
-        self._told = False
-
-    def poll_s(self, short_s: float, long_s: float) -> float:
-        """How long to wait for the next message: `short_s` before the note, `long_s` after it."""
-        left_s = long_s if self._timeout_s is None else self._timeout_s - (time.monotonic() - self._heard_s)
-        return max(0.0, min(long_s if self._told else short_s, left_s))
-
-    def heard(self) -> None:
-        self._heard_s = time.monotonic()
-
-    def over(self) -> bool:
-        """Whether nothing has come for `timeout_s`. Prints the note when it is due, so call it regularly."""
-        quiet_s = time.monotonic() - self._heard_s
-        if self._timeout_s is not None and quiet_s >= self._timeout_s:
-            return True
-        if not self._told and quiet_s >= PATIENCE_S:
-            self._told = True
-            limit = "" if self._timeout_s is None else f", for {self._timeout_s:g} s at most"
-            note(f"Waiting for {self._what()}{limit}; Ctrl+C ends it.", as_json=self._as_json)
-        return False
-
-
-_BASE64 = "base64:"
-
-
-def bytes_pair(found: MessageAnswer | Delivery | Letter) -> tuple[bytes | None, bytes | None]:
-    """(key, value) of what was asked for as Base64."""
-    return bytes_of(found.key, "base64"), bytes_of(found.value, "base64")
-
-
-def payload(found: MessageAnswer | Letter, *, as_json: bool) -> dict[str, object]:
-    """Key and value of what was asked for as Base64, by their titles, for people or for programs."""
-    key, value = map(json_bytes if as_json else text_of, bytes_pair(found))
-    return {"Key": key, "Value": value}
-
-
-def stored(found: MessageAnswer | Delivery, topic: str) -> StoredMessage:
-    key, value = bytes_pair(found)
-    when_ms = found.timestamp_ms
-    return StoredMessage(topic, found.partition, found.offset, when_ms, 0, key, value, headers_of(found))
-
-
-def headers_of(found: MessageAnswer | Delivery | Letter) -> Headers:
-    return tuple((name, _header(text)) for name, text in found.headers.items())
-
-
-def _header(text: str) -> bytes:
-    if text.startswith(_BASE64):
-        with contextlib.suppress(ValueError):
-            return base64.b64decode(text.removeprefix(_BASE64), validate=True)
-    return text.encode()

@@ -3,95 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 import textwrap
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import resources
+from app.cli.argument_types import TYPES, Types
 from app.environment import exits
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files import checked_root
-
-T = TypeVar("T")
-
-
-def seconds(text: str) -> float:
-    found = _number(text)
-    if not 0 <= found < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, 0 or more")
-    return found
-
-
-def above_zero(text: str) -> float:
-    found = _number(text)
-    if not 0 < found < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return found
-
-
-def between(
-    kind: type[int] | type[float], least: float | None = None, most: float | None = None
-) -> Callable[[str], Any]:
-    """For argparse: a number of `kind` in a range; None is no bound."""
-    what = "a whole number" if kind is int else "a number"
-    reach = (
-        ""
-        if least is None
-        else f" from {_plain(least)} on"
-        if most is None
-        else f" from {_plain(least)} to {_plain(most)}"
-    )
-
-    def parse(text: str) -> float:
-        found = _number(text, kind)
-        if math.isnan(found):
-            raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
-        if (least is not None and found < least) or (most is not None and found > most):
-            raise argparse.ArgumentTypeError(f"{text!r} is not {what}{reach}")
-        return found
-
-    return parse
-
-
-integer = between(int)
-
-
-def whole(least: int) -> Callable[[str], int]:
-    return between(int, least)
-
-
-def or_word(word: str, parse: Callable[[str], T]) -> Callable[[str], T | None]:
-    """For argparse: what `parse` takes, or `word`, which is None."""
-
-    def either(text: str) -> T | None:
-        if text == word:
-            return None
-        try:
-            return parse(text)
-        except argparse.ArgumentTypeError as error:
-            told, _, range_ = str(error).rpartition(" is not ")
-            raise argparse.ArgumentTypeError(f"{told} is neither {range_} nor {word}") from error
-
-    return either
-
-
-def _plain(number: float) -> str:
-    return f"{int(number):,}" if number == int(number) else f"{number:g}"
-
-
-def _number(text: str, kind: type[int] | type[float] = float) -> float:
-    """NaN, which is in no range, if it is none."""
-    try:
-        return kind(text)
-    except ValueError:
-        return math.nan
-
 
 # The words of argparse, and ours.
 _PLAIN = (
@@ -108,14 +30,6 @@ _PLAIN = (
 
 
 Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
-
-
-def folder(text: str) -> Path:
-    """For argparse: a path that can be a folder's; '' is none."""
-    try:
-        return checked_root(text)
-    except BrokerError as error:
-        raise argparse.ArgumentTypeError(error.about) from error
 
 
 class Parser(argparse.ArgumentParser):
@@ -218,29 +132,16 @@ class _Formatter(argparse.HelpFormatter):
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
-DECLARED: dict[str, Any] = tomllib.loads(resources.path("command_line.toml").read_text(encoding="utf-8"))
-
-
-Types = Mapping[str, Callable[[str], Any]]
-# Words for types in the table, beside those that a command knows itself.
-_TYPES: Types = {
-    "seconds": seconds,
-    "above 0": above_zero,
-    "speed": or_word("max", above_zero),
-    "whole": integer,
-    "from -1": whole(-1),
-    "from 0": whole(0),
-    "from 1": whole(1),
-    "folder": folder,
-    "path": Path,
-}
+DECLARED: dict[str, Any] = resources.table("command_line.toml")
 
 
 def described(name: str, **more: Any) -> Parser:
     """The parser of a command that `resources/command_line.toml` describes, without arguments."""
     declared = DECLARED[name]
     prog = "brokerscope" if name == "window" else f"brokerscope {name}"
-    return Parser(**{"prog": prog, "description": declared["about"], **with_exits(declared.get("exits")), **more})
+    if "exits" in declared:
+        more["epilog"] = "\n\n".join(filter(None, (declared["exits"], exits.summary())))
+    return Parser(prog=prog, description=declared["about"], **more)
 
 
 def parser_of(name: str, types: Types | None = None, said: Mapping[str, str] | None = None, **more: Any) -> Parser:
@@ -248,11 +149,6 @@ def parser_of(name: str, types: Types | None = None, said: Mapping[str, str] | N
     parser = described(name, **more)
     arguments(parser, name, types, said)
     return parser
-
-
-def with_exits(above: str | None = "") -> dict[str, Any]:
-    """What a parser is made with whose help ends with the exit codes, behind what stands `above`; nothing for None."""
-    return {} if above is None else {"epilog": "\n\n".join(filter(None, (above, exits.summary())))}
 
 
 def arguments(
@@ -276,7 +172,7 @@ def argument(
     """
     declared = _declared(name)
     if "type" in declared:
-        declared["type"] = {**_TYPES, **(types or {})}[declared["type"]]
+        declared["type"] = {**TYPES, **(types or {})}[declared["type"]]
     for word, meant_by in (said or {}).items():
         declared["help"] = declared["help"].replace(f"{{{word}}}", meant_by)
     into.add_argument(name.partition(" ")[2], **{**declared, **more})
@@ -318,5 +214,7 @@ class CommandError(Exception):
 
 
 def with_hint(error: BrokerError) -> str:
+    if error.code is ErrorCode.MALFORMED_REQUEST:  # where in HTTP's request it is says nothing at a prompt
+        return f"{re.sub(' in the (body|path|query)', '', error.about)}."
     hint = _HINTS.get(error.code)
     return str(error) if hint is None else f"{str(error).rstrip('.')}; {hint}."

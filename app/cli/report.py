@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,26 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from app.cli.parser import Command, CommandError, arguments, described
 from app.reports.process import ReportError, ReportProcess
 from app.reports.warm_spark import SharedSpark
-from spark_reports.request.request import Request
+from spark_reports.errors import ReportError as RequestError
+from spark_reports.request.request import Request, add_arguments, request_of
+
+
+def command() -> Command:
+    parser = described("report")
+    add_arguments(parser)
+    arguments(parser, "report")
+
+    def run(options: argparse.Namespace) -> int:
+        try:
+            request = request_of(options)
+        except RequestError as error:
+            raise CommandError(str(error)) from error
+        return make_report(request, SharedSpark() if options.warm else None)
+
+    return parser, run
 
 
 def make_report(request: Request, warm: SharedSpark | None = None) -> int:

@@ -5,14 +5,15 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from app.cli.output import facts_of, print_facts, print_rows, say, tell_typist
-from app.cli.parser import Command, CommandError, argument, whole
+from app.cli.notes import tell_typist
+from app.cli.output import facts_of, print_facts, print_rows, say
+from app.cli.parser import Command, CommandError, argument
 from app.cli.target import Broker
 from app.cli.verbs import Verbs, add_field, built, given
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import schemas
-from broker_core.operations.topics import RemoveSchemaRule, SetSchemaRule, TopicConfig
+from broker_core.operations.topics import RemoveSchemaRule, SetSchemaRule, TopicConfiguration
 from broker_core.plurals import counted
 from broker_core.schemas.rule import SchemaRule
 
@@ -24,8 +25,7 @@ _DEFAULT = "DEFAULT"  # no mode of its own
 def command() -> Command:
     verbs = Verbs("schemas")
     verbs.add("list", schemas.ListSubjects, _list)
-    describe = verbs.add("describe", schemas.DescribeSubject, _describe)
-    argument(describe, "schemas --version")
+    argument(verbs.add("describe", schemas.DescribeSubject, _describe), "schemas --version")
     register = verbs.add("register", schemas.RegisterSchema, _register)
     check = verbs.add("check", schemas.CheckSchema, _check)
     for parser in (register, check):
@@ -48,7 +48,7 @@ def command() -> Command:
     argument(which, "schemas --none")
     add_field(rule, SchemaRule, "mode", flag="--mode")
     delete = verbs.add("delete", schemas.DeleteSubject, _delete, asks=_delete_question)
-    delete.add_argument("--version", type=whole(1), metavar="N", help="only this one (default: all)")
+    argument(delete, "schemas --version", help="only this one (default: all)")
     return verbs.command()
 
 
@@ -129,7 +129,7 @@ def _rule(broker: Broker, options: argparse.Namespace) -> None:
         rule = SchemaRule(subject=options.subject, **mode)
         broker.ask(SetSchemaRule(topic=topic, rule=rule))
     else:
-        rule = broker.ask(TopicConfig(topic=topic)).rule
+        rule = broker.ask(TopicConfiguration(topic=topic)).rule
     told = "{topic} is held to no schema." if rule is None else "{topic} is held to {subject} ({mode})."
     say(told, options, topic=topic, subject=rule and rule.subject, mode=rule and rule.mode)
 

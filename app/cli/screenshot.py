@@ -44,7 +44,6 @@ def draw(scenario: Path, *, at_s: float, size: tuple[int, int], theme: str, seed
         for _ in range(3):  # words that wrap anew ask for another height, and what is around them for another one then
             app.processEvents()
         picture = window.grab()
-        out.parent.mkdir(parents=True, exist_ok=True)
         if not picture.save(str(out), "PNG"):
             raise OSError(0, "The picture cannot be written", str(out))
     finally:

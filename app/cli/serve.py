@@ -6,10 +6,11 @@ import signal
 import threading
 from typing import Any
 
+from app.cli.credentials import tls_of, token_of
 from app.cli.output import print_json
 from app.cli.parser import Command, CommandError, parser_of
 from app.cli.signals import end_signals
-from app.cli.target import check_directory, tls_of, token_of
+from app.cli.target import check_directory
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.connections import Connections
@@ -17,7 +18,7 @@ from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import Durability
 from broker_core.operations.http_form import DEFAULT_PORT
-from broker_core.testing.history import History
+from broker_core.testing.history import AuditedHistory
 
 
 def command() -> Command:
@@ -29,7 +30,7 @@ def command() -> Command:
 def _port(text: str) -> int | None:
     if text == "off":
         return None
-    if not text.isdigit() or int(text) > 65_535:
+    if not text.isdecimal() or int(text) > 65_535:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a port from 0 to 65535 nor off")
     return int(text)
 
@@ -60,7 +61,7 @@ def serve(options: argparse.Namespace) -> int:
         host = opened.enter_context(BrokerHost(options.data, config))
         if options.testing:
             host.broker.clock.movable = host.clock
-            History().attach(host)
+            AuditedHistory().attach(host)
         http = kafka = None
         connections = Connections(lambda: host.now_ns)
         of_both: dict[str, Any] = {"address": options.address, "access": access, "tls": tls, "connections": connections}

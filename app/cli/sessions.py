@@ -11,15 +11,14 @@ from app.cli.output import print_json, print_rows
 from app.cli.parser import Command, CommandError, parser_of
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit, exit_of
+from app.environment.extras import why_missing
 from app.environment.paths import deeds_file
-from app.environment.system_libraries import why_missing
-from broker_core.clock import NS_PER_S
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError
 from broker_core.events import EventKind
 from broker_core.guarded.deeds import Deed, deed_of
 from broker_core.observation.deed_journal import DeedJournal
 from broker_core.recording.reader import open_session
-from resources.account import STATES, VERDICTS
+from resources.account import STATES
 
 
 def audit_command() -> Command:
@@ -28,6 +27,8 @@ def audit_command() -> Command:
 
 def _audit(options: argparse.Namespace) -> int:
     """Prints the account of the session. Raises `BrokerError` if it is no session."""
+    from broker_core.recording.judged import audited  # loads what the other commands do not need
+
     found, judged = audited(options.session, options.at_s)
     if options.json:
         print(json.dumps(found, ensure_ascii=False))
@@ -38,48 +39,29 @@ def _audit(options: argparse.Namespace) -> int:
     return Exit.DONE if all(verdict["holds"] for verdict in found["verdicts"].values()) else Exit.PARTLY
 
 
-def audited(folder: Path, at_s: float | None = None) -> tuple[dict[str, Any], bool]:
-    """The account as JSON, and whether anything is judged of it. Raises `BrokerError` as `open_session`, and
-    INVALID_REQUEST if the session had ended before `at_s`.
-    """
-    from broker_core.recording.account import Account
-    from broker_core.recording.keyframes import Keyframes
-    from broker_core.recording.verdicts import Order, as_json
-
-    session = open_session(folder)
-    duration_ns = session.metadata.duration_ns
-    if at_s is not None and duration_ns is not None and round(at_s * NS_PER_S) > duration_ns:
-        about = f"--at {at_s:g} is after the end of the session, which lasts {duration_ns / NS_PER_S:.1f} s"
-        raise BrokerError(ErrorCode.INVALID_REQUEST, about)
-    unknown, before = list(session.problems), None
-    if not session.metadata.knows("beginning"):
-        before = Keyframes(folder).before_event(0)
-        unknown.append("The recording began while the broker was at work: what was done before is not known.")
-    account, order, judged = Account(before), Order(), not session.lacks_events
-    for event in session.index.events(0, to_ns=None if at_s is None else round(at_s * NS_PER_S)):
-        account(event)
-        order(event)
-    return as_json(account, order, unknown, judged=judged), judged
+_ALWAYS = ("Source", "Reader", "Published")  # others if there are any
 
 
 def _print(found: dict[str, Any], options: argparse.Namespace) -> None:
-    rows = []
+    rows: list[dict[str, Any]] = []
+    titles = {"source": "Source", "reader": "Reader", "published": "Published", "redriven": "Redriven"}
+    titles |= {name: state.title for name, state in STATES.items()}
     for reader in found["readers"]:
-        row = {"Source": reader["source"], "Reader": reader["reader"] or "nobody", "Published": reader["published"]}
         flat = reader | {
             "skipped_by_reset": reader["skipped"]["by a reset"],
             "skipped_by_reader": reader["skipped"]["by its reader"],
             "before_it_began": reader["skipped"]["before it began"],
         }
-        row |= {state.title: flat[name] for name, state in STATES.items() if flat.get(name)}
-        rows.append(row)
-    columns = dict.fromkeys(name for row in rows for name in row)
-    print_rows([{name: row.get(name, 0) for name in columns} for row in rows], options, none="Nobody reads anything.")
+        rows.append({title: flat.get(name) or 0 for name, title in titles.items()})
+        rows[-1] |= {"Source": reader["source"], "Reader": reader["reader"] or "nobody"}
+    shown = [title for title in titles.values() if title in _ALWAYS or any(row[title] for row in rows)]
+    print_rows([{title: row[title] for title in shown} for row in rows], options, none="Nobody reads anything.")
     print()
-    for name, promise in VERDICTS.items():
-        verdict = found["verdicts"][name]
-        answer = {True: "yes", False: "no", None: "not known"}[verdict["holds"]]
-        print(f"{promise.words}: {answer}")
+    for verdict in found["verdicts"].values():
+        if verdict["holds"] is None:
+            print("nothing is judged")
+            break
+        print(verdict["answer"])
         for sentence in verdict["because"]:
             print(f"- {sentence}")
     again = sum(each["count"] for each in found["delivered_again"])
@@ -110,7 +92,7 @@ def _list(options: argparse.Namespace) -> int:
         }
         for deed in deeds
     ]
-    print_rows(rows, options, none="Nothing was done.")
+    print_rows(rows, options, none="Nothing was done to a cluster.")
     return 0
 
 
@@ -158,12 +140,12 @@ def write_page(
     return Exit.NOT_FOUND if made.problems else Exit.DONE
 
 
-def check_target(out: Path) -> None:
-    """Raises CommandError if no page can be made, or none be written there."""
+def check_target(out: Path, like: str = "session.html") -> None:
+    """Raises CommandError if what needs Qt cannot be made, or no file be written there."""
     if missing := why_missing("gui"):
         raise CommandError(missing, Exit.REFUSED)
     if out.is_dir():
-        raise CommandError(f"{out} is a folder; name a file in it, such as {out / 'session.html'}.")
+        raise CommandError(f"{out} is a folder; name a file in it, such as {out / like}.")
     if not out.absolute().parent.is_dir():
         raise CommandError(
             f"There is no folder {out.parent} to write {out.name} into; create it first.", Exit.NOT_FOUND

@@ -5,130 +5,39 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Protocol, TypeGuard, TypeVar
 
-from app.cli.output import note
+from app.cli.credentials import token_of
+from app.cli.notes import note
 from app.cli.parser import CommandError, argument, with_hint
 from app.cli.signals import ended_by_signals
+from app.cli.target_types import DEFAULT_URL, TYPES, url_of
 from app.environment.exits import Exit, exit_of
 from app.environment.paths import deeds_file
 from broker_core import BrokerHost, HostConfig, HttpBroker, LogConfig
-from broker_core.clients.http_broker import checked_url
 from broker_core.engine.data_directory import is_data_directory
-from broker_core.errors import BrokerError, ConfigError
-from broker_core.listeners.listener import TlsConfig
+from broker_core.errors import BrokerError
+from broker_core.listeners.access.access import Access
 from broker_core.observation.deed_journal import DeedJournal
-from broker_core.observation.kafka.config import addresses, connection_config, is_cluster, passed_over
-from broker_core.operations.http_form import DEFAULT_PORT
+from broker_core.observation.kafka.config import connection_config
+from broker_core.operations.request import Request
 from broker_core.recording.schema import SESSION_FILE
 
-WRITES = ("redrive", "offsets")
-NAME_PATTERN = re.compile(r"[\w.*?\[\]!-]+", re.ASCII)
-TOKEN_VARIABLE = "BROKERSCOPE_TOKEN"
-
-
-def token_of(options: argparse.Namespace) -> str | None:
-    """The given token, or None. Raises CommandError for a file without one, or that cannot be read."""
-    if options.token is not None and options.token_file is not None:
-        raise CommandError("--token and --token-file both give a token; leave one out.")
-    if options.token is not None:
-        note(
-            "Everyone on this machine can see a token on the command line; use --token-file FILE or "
-            f"${TOKEN_VARIABLE} instead.",
-            as_json=getattr(options, "json", False),
-        )
-        return str(options.token)
-    if options.token_file is None:
-        return os.environ.get(TOKEN_VARIABLE) or None
-    try:
-        lines = options.token_file.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{options.token_file} is not UTF-8 text, so it contains no token.") from error
-    if not lines or not lines[0].strip():
-        raise CommandError(f"{options.token_file} has no token in its first line.")
-    return str(lines[0].strip())
-
-
-Broker = BrokerHost | HttpBroker  # both answer `ask`
+T = TypeVar("T")
 BROKER_VARIABLE = "BROKERSCOPE_BROKER"
-LOOPBACK = "127.0.0.1"
-DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
+
+
+class Broker(Protocol):
+    """What a command asks: a `BrokerHost`, an `HttpBroker`, or a cluster as a `KafkaPeer` sees it."""
+
+    def ask(self, request: Request[T]) -> T: ...
 
 
 def client_name() -> str:
     return f"brokerscope-{os.getpid()}"
-
-
-def url_of(text: str) -> str:
-    """A URL, HOST:PORT, HOST, :PORT or PORT, as a URL. For argparse."""
-    whole = text
-    if text.startswith(":"):
-        whole = f"{LOOPBACK}{text}"
-    elif text.isdecimal():
-        whole = f"{LOOPBACK}:{text}"
-    try:
-        return checked_url(whole)
-    except ConfigError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a URL such as {DEFAULT_URL}, nor HOST:PORT") from error
-
-
-def add_url(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--broker",
-        type=url_of,
-        metavar="URL",
-        help=f"HTTP listener of a running broker, or HOST:PORT (default: ${BROKER_VARIABLE}, else {DEFAULT_URL})",
-    )
-
-
-def tls_of(options: argparse.Namespace) -> TlsConfig | None:
-    if (options.tls_certificate is None) != (options.tls_key is None):
-        raise CommandError("--tls-certificate and --tls-key go together; give both, or neither.")
-    if options.tls_certificate is None:
-        return None
-    return TlsConfig(certificate=options.tls_certificate, key=options.tls_key)
-
-
-def broker_elsewhere(text: str) -> str:
-    """HOST:PORT of a Kafka cluster, or a URL. For argparse."""
-    try:
-        (addresses if is_cluster(text) else checked_url)(text)
-    except ConfigError as error:
-        named = "it" if "@" in text else repr(text)  # what stands before an @ may be a password
-        raise argparse.ArgumentTypeError(f"{named} is not HOST:PORT nor a URL ({error.about})") from None
-    return text
-
-
-def cluster(text: str) -> str:
-    if not is_cluster(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT of a Kafka cluster")
-    return broker_elsewhere(text)
-
-
-def properties(text: str) -> Path:
-    if not Path(text).is_file():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a file")
-    if said := passed_over(Path(text)):
-        note(said)
-    return Path(text)
-
-
-def patterns(text: str) -> tuple[str, ...]:
-    names = tuple(each.strip() for each in text.split(",") if each.strip())
-    if not all(NAME_PATTERN.fullmatch(each) for each in names) or not names:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a name such as orders, or orders*")
-    return names
-
-
-def allowed(text: str) -> tuple[str, ...]:
-    """Of --allow: what may be done to a cluster. For argparse."""
-    words = tuple(each.strip() for each in text.split(","))
-    if not set(words) <= set(WRITES):
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(WRITES)}, or both with a comma")
-    return words
 
 
 def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False, writes: str = "") -> None:
@@ -139,14 +48,12 @@ def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False, write
     broker = parser.add_argument_group("broker")
     which = broker.add_mutually_exclusive_group()
     argument(which, "target --data")
-    add_url(which)
+    argument(which, "target --broker", TYPES)
     if clusters:
-        only = "which is locked without --allow" if writes else "which is only read"
-        which.add_argument("--kafka", type=cluster, metavar="HOST:PORT", help=f"a Kafka cluster, {only}")
-        argument(broker, "target --config", {"properties": properties})
+        argument(which, "target --kafka", TYPES, {"locked": "locked without --allow" if writes else "only read"})
+        argument(broker, "target --config", TYPES)
     if writes:
-        told = f"what may be changed on a Kafka cluster: {writes} is needed here"
-        broker.add_argument("--allow", type=allowed, default=(), metavar="WHAT", help=told)
+        argument(broker, "target --allow", TYPES, {"writes": writes})
     for name in ("--token-file", "--token", "--tls-ca"):
         argument(broker, f"target {name}")
     argument(parser, "target --json")
@@ -175,6 +82,26 @@ def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[
     except BrokerError as error:
         of_cluster = is_from_outside(options) and exit_of(error) is not Exit.NOT_FOUND
         raise CommandError(str(error) if of_cluster else with_hint(error), exit_of(error)) from error
+
+
+@contextlib.contextmanager
+def served(options: argparse.Namespace) -> Iterator[HttpBroker]:
+    """As `opened`, with a listener of this command alone for a data directory: only a listener serves readers and
+    publishers.
+    """
+    with opened(options) as broker:
+        if isinstance(broker, HttpBroker):
+            yield broker
+            return
+        assert isinstance(broker, BrokerHost)
+        from broker_core.listeners.http.listener import HttpListener  # loads what no other command needs
+
+        token = secrets.token_hex()
+        with (
+            HttpListener(broker, access=Access.of_token(token)) as listener,
+            HttpBroker(listener.url, token=token) as own,
+        ):
+            yield own
 
 
 def is_running(broker: Broker) -> TypeGuard[HttpBroker]:
@@ -206,7 +133,7 @@ def http_broker(options: argparse.Namespace) -> HttpBroker:
             note(f"The broker asks to wait {wait_s:g} s ({error.about or error}); Ctrl+C gives up.", as_json=as_json)
 
     as_json = getattr(options, "json", False)
-    kafka = f"give --kafka {url.partition('://')[2]}" if hasattr(options, "kafka") else ""
+    kafka = f"give --kafka {url.partition('://')[2]}" if hasattr(options, "kafka") else "give its HTTP port"
     return HttpBroker(url, token=token_of(options), ca_file=options.tls_ca, on_wait=on_wait, if_kafka=kafka)
 
 
@@ -230,7 +157,7 @@ def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.Abstract
 
 
 @contextlib.contextmanager
-def _cluster(options: argparse.Namespace) -> Iterator[Any]:
+def _cluster(options: argparse.Namespace) -> Iterator[Broker]:
     """A cluster as one sweep sees it. It answers the questions of a running broker as far as that is possible from
     outside.
     """

@@ -7,7 +7,7 @@ import msgspec
 from app.cli.output import Column, Facts, facts_of, payload, print_described, print_rows, rows_of, say, struct_facts
 from app.cli.parser import Command, CommandError, argument
 from app.cli.target import Broker, is_from_outside, is_running
-from app.cli.verbs import Verbs, built, given
+from app.cli.verbs import Verbs, asking, built, given
 from broker_core.flow.config import FlowConfig
 from broker_core.operations import queues, topics
 from broker_core.operations.topics import ConfigureTopic
@@ -16,6 +16,9 @@ from broker_core.snapshots import GateView, TopicView
 from resources.outcomes import OUTCOMES
 
 PUBLISHED = "Published since start"
+_DELETE_TOPIC = "Delete {name} with {messages_count:message} in {partitions:partition}"
+_DELETE_QUEUE = "Delete {name} with {messages_count:message} and {dead:dead letter}"
+_PURGE = "Take {waiting:message} out of {name}"
 
 
 def command() -> Command:
@@ -23,7 +26,7 @@ def command() -> Command:
     verbs.add("list", topics.ListTopics, _list, clusters=True)
     verbs.add("describe", topics.DescribeTopic, _describe, clusters=True)
     verbs.does("create", topics.CreateTopic, "Created {topic} with {partitions:partition}.", _partitions)
-    verbs.does("delete", topics.DeleteTopic, "Deleted {topic}.", asks=_delete_question)
+    verbs.does("delete", topics.DeleteTopic, "Deleted {topic}.", asks=asking(topics.DescribeTopic, _DELETE_TOPIC))
     verbs.add("configure", topics.ConfigureTopic, _configure)
     verbs.does("add-partitions", topics.AddPartitions, "{topic} has {partitions:partition}.", _partitions)
     trim = verbs.add("delete-records", topics.DeleteRecords, _delete_records, asks=_delete_records_question)
@@ -70,7 +73,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     columns = ("partition", "start_offset", "end_offset", ("Messages", "messages_count"), _size(options))
     facts = facts_of(topic, ("Topic", "name"), ("Messages", "messages_count"))
     if not is_from_outside(options):
-        settings = broker.ask(topics.TopicConfig(topic=name))
+        settings = broker.ask(topics.TopicConfiguration(topic=name))
         rule = settings.rule
         facts |= {PUBLISHED: topic.published} if running else {}
         facts |= {
@@ -80,12 +83,6 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         }
         facts |= struct_facts(settings.log) | limit_facts(settings.flow, settings.gate, running=running)
     print_described(facts, "Partitions", rows_of(topic.partitions, *columns), options, none="It has no partitions.")
-
-
-def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
-    topic = broker.ask(topics.DescribeTopic(topic=options.topic))
-    held = f"{counted(topic.messages_count, 'message')} in {counted(len(topic.partitions), 'partition')}"
-    return f"Delete {topic.name} with {held}"
 
 
 def configure(broker: Broker, name: str, options: argparse.Namespace, present: FlowConfig | None, command: str) -> None:
@@ -100,9 +97,8 @@ def configure(broker: Broker, name: str, options: argparse.Namespace, present: F
 
 
 def _configure(broker: Broker, options: argparse.Namespace) -> None:
-    configure(
-        broker, options.topic, options, broker.ask(topics.TopicConfig(topic=options.topic)).flow, "topics configure"
-    )
+    settings = broker.ask(topics.TopicConfiguration(topic=options.topic))
+    configure(broker, options.topic, options, settings.flow, "topics configure")
     say("Configured {topic}.", options, topic=options.topic)
 
 
@@ -146,11 +142,13 @@ def queues_command() -> Command:
     told = "{queue} gets every message of {topic} from now on."
     verbs.does("subscribe", queues.CreateSubscription, told, lambda queue: {"topic": queue.topic})
     verbs.add("configure", ConfigureTopic, _configure_queue, kind="queue")
-    verbs.does("delete", queues.DeleteQueue, "Deleted the queue {queue}.", asks=_delete_queue_question)
+    verbs.does(
+        "delete", queues.DeleteQueue, "Deleted the queue {queue}.", asks=asking(queues.DescribeQueue, _DELETE_QUEUE)
+    )
     verbs.add("peek", queues.Peek, _peek)
-    purged, restored = "Purged {purged:message} of {queue}.", "Brought back {restored:message} to {queue}."
-    verbs.does("purge", queues.PurgeQueue, purged, lambda found: {"purged": found.messages}, asks=_purge_question)
-    verbs.does("undo-purge", queues.UndoPurgeQueue, restored, lambda found: {"restored": found.messages})
+    purged, asks = "Purged {purged:message} of {queue}.", asking(queues.DescribeQueue, _PURGE)
+    verbs.does("purge", queues.PurgeQueue, purged, lambda found: {"purged": found.messages}, asks=asks)
+    verbs.undoes("purge", queues.UndoPurgeQueue, "restored", "Brought back {restored:message} to {queue}.")
     return verbs.command()
 
 
@@ -158,7 +156,7 @@ def _describe_queue(broker: Broker, options: argparse.Namespace) -> None:
     queue = broker.ask(queues.DescribeQueue(queue=options.queue))
     found = broker.ask(queues.QueueConfiguration(queue=options.queue))
     facts = facts_of(queue, ("Queue", "name"), "reads") | struct_facts(found.settings)
-    facts |= facts_of(queue, *_COUNTS, "redelivered", "dead_lettered", "redriven")
+    facts |= facts_of(queue, "dead_letter_topic", *_COUNTS, "redelivered", "dead_lettered", "redriven")
     facts |= limit_facts(found.flow, queue.gate, running=is_running(broker))
     most = ("Max attempts", lambda _lease: found.settings.max_attempts)
     leases = rows_of(queue.leases, "holder", ("Priority", "partition"), "offset", "attempt", most)
@@ -177,18 +175,7 @@ def _configure_queue(broker: Broker, options: argparse.Namespace) -> None:
     say("Configured {queue}.", options, queue=name)
 
 
-def _delete_queue_question(broker: Broker, options: argparse.Namespace) -> str:
-    queue = broker.ask(queues.DescribeQueue(queue=options.queue))
-    held = counted(queue.ready + queue.delayed + queue.in_flight, "message")
-    return f"Delete {queue.name} with {held} and {counted(queue.dead, 'dead letter')}"
-
-
 def _peek(broker: Broker, options: argparse.Namespace) -> None:
     found = broker.ask(built(queues.Peek, options, encoding="base64"))
     rows = [facts_of(each, ("Priority", "partition"), "offset") | payload(each, as_json=options.json) for each in found]
     print_rows(rows, options, none=f"Nothing in {options.queue} can be taken now.")
-
-
-def _purge_question(broker: Broker, options: argparse.Namespace) -> str:
-    queue = broker.ask(queues.DescribeQueue(queue=options.queue))
-    return f"Take {counted(queue.ready + queue.delayed, 'message')} out of {queue.name}"

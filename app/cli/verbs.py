@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import argparse
 import re
+import string
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import msgspec
 
-from app.cli.output import Column, Facts, note, print_rows, rows_of, say
-from app.cli.parser import Command, CommandError, Parser, about_verb, argument, between, described, or_word
+from app.cli.argument_types import between, or_word
+from app.cli.notes import note
+from app.cli.output import Column, Facts, print_rows, rows_of, say, sentence_of
+from app.cli.parser import Command, CommandError, Parser, about_verb, argument, described
 from app.cli.target import Broker, add_target, is_running, opened
 from app.environment.exits import Exit
 from broker_core.flow.config import FlowConfig
@@ -24,13 +27,13 @@ from broker_core.operations.entry import Entry, Operation
 from broker_core.operations.field_info import FieldInfo, field_info
 from broker_core.operations.fields import MAX_INT
 from broker_core.operations.groups import GroupChanges
+from broker_core.operations.queues import Messages
 from broker_core.operations.request import Request
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.schemas.rule import SchemaRule
 
 T = TypeVar("T")
-Verb = Callable[[Broker, argparse.Namespace], object]
 Question = Callable[[Broker, argparse.Namespace], str]  # "Delete orders with its 12 messages"
 
 
@@ -49,7 +52,7 @@ class Verbs:
         self,
         name: str,
         request: type[Request[Any]],
-        run: Verb,
+        run: Callable[[Broker, argparse.Namespace], object],
         *,
         kind: str = "",
         fields: Iterable[str] | None = None,
@@ -102,6 +105,17 @@ class Verbs:
 
         return self.add(name, request, run, **more)
 
+    def undoes(self, what: str, request: type[Request[Messages]], fact: str, told: str) -> None:
+        """A verb that undoes the last `what`, a purge or a redrive, of a queue; `fact` is of how many messages."""
+
+        def run(broker: Broker, options: argparse.Namespace) -> int:
+            messages = _asked(broker, built(request, options)).messages
+            none = f"Nothing was undone: no {what} of {{queue}} in the last five minutes is left to undo."
+            say(told if messages else none, options, queue=options.queue, **{fact: messages})
+            return Exit.DONE if messages else Exit.PARTLY
+
+        self.add(f"undo-{what}", request, run)
+
     def lists(
         self, name: str, request: type[Request[Any]], none: str, *columns: Column, **more: Any
     ) -> argparse.ArgumentParser:
@@ -149,6 +163,17 @@ def _subject(entry: Entry) -> tuple[str, str] | None:
 def _key(subject: tuple[str, str]) -> str:
     field, kind = subject
     return field if " " in kind else kind
+
+
+def asking(request: type[Request[Any]], question: str) -> Question:
+    """A question to confirm a deletion; its fields are attributes of the answer to `request`."""
+    names = [name for _text, name, _noun, _conversion in string.Formatter().parse(question) if name]
+
+    def ask(broker: Broker, options: argparse.Namespace) -> str:
+        answer = broker.ask(built(request, options))
+        return sentence_of(question, **{name: getattr(answer, name) for name in names})
+
+    return ask
 
 
 def _agreed(broker: Broker, options: argparse.Namespace, question: Question) -> bool:

@@ -10,38 +10,29 @@ from typing import Any, get_args
 
 import msgspec
 
-from app.cli.output import note
-from app.cli.parser import Command, CommandError, Parser, arguments, with_exits
+from app.cli.notes import note
+from app.cli.parser import Command, CommandError, parser_of
 from app.cli.sessions import check_target, write_page
 from app.cli.signals import ended_by_signals
-from app.cli.target import cluster, properties
+from app.cli.target_types import TYPES
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.faults.client_faults import NEEDS, Effect
 from broker_core.operations.faults import BeginFault
-from broker_core.recording.audit import VERDICTS
+from broker_core.recording.audit import JUDGED
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 from broker_core.testing.faults import ActiveFault, Faults
 from broker_core.testing.program import END_S
 
-FAILED = Exit.PARTLY
 _EFFECTS = get_args(Effect)
 _BY_CALL = {"move_leader": "leader_change", "move_coordinator": "coordinator_change"}  # as tests in Python call them
 
 
 def command() -> Command:
-    parser = Parser(
-        prog="brokerscope with",
-        usage="brokerscope with [options] -- COMMAND [ARGUMENT ...]",
-        description="Run a command next to a fresh broker on free ports. Its environment has KAFKA_BOOTSTRAP_SERVERS "
-        "and BROKERSCOPE_URL, where /v1/faults, /v1/clock, /v1/wait and /v1/audit are. The exit code is the "
-        f"command's; if that is 0 but an assertion fails, {FAILED.value}, and what happened is printed.",
-        **with_exits(),
-    )
-    said = {"effects": ", ".join(_EFFECTS), "verdicts": ", ".join(VERDICTS), "end_s": f"{END_S:g}"}
-    arguments(parser, "with", {"cluster": cluster, "properties": properties, "fault": _fault}, said)
-    return parser, run
+    said = {"effects": ", ".join(_EFFECTS), "verdicts": ", ".join(JUDGED), "end_s": f"{END_S:g}"}
+    usage = "brokerscope with [options] -- COMMAND [ARGUMENT ...]"
+    return parser_of("with", {**TYPES, "fault": _fault}, said, usage=usage), run
 
 
 def run(options: argparse.Namespace) -> int:
@@ -60,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             broker.create_queue(name)
         environment = dict(_variable(text, broker) for text in options.env)
         for text in options.asserted:
-            if text not in VERDICTS:
+            if text not in JUDGED:
                 _must_be_a_condition(broker, text)
         faults = [broker.faults.begin(fault) for fault in options.fault]
         code = _run(
@@ -73,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         )
         failures = [told for text in options.asserted if (told := _failure(broker, text))]
         _tell(broker, options, failures, faults, failed=code != 0 or bool(failures))
-    return code or (FAILED if failures else Exit.DONE)
+    return code or (Exit.PARTLY if failures else Exit.DONE)
 
 
 def _broker(options: argparse.Namespace) -> EmbeddedBroker:
@@ -92,7 +83,7 @@ def _broker(options: argparse.Namespace) -> EmbeddedBroker:
 
 def _topic(text: str) -> tuple[str, int]:
     name, _, count = text.partition(":")
-    if count and not count.isdigit():
+    if count and not count.isdecimal():
         raise CommandError(f"--topic {text}: {count!r} is no number of partitions, as in orders:3.")
     return name, int(count or 1)
 
@@ -150,18 +141,19 @@ def _run(words: list[str], environment: dict[str, str]) -> int:
 
 def _must_be_a_condition(broker: EmbeddedBroker, text: str) -> None:
     if text.isidentifier():
-        near = meant(text, VERDICTS)
-        raise CommandError(f"--assert {text} is not a verdict{near}; there are {', '.join(VERDICTS)}.")
+        near = meant(text, JUDGED)
+        raise CommandError(f"--assert {text} is not a verdict{near}; there are {', '.join(JUDGED)}.")
     try:
         broker.wait_until(text, timeout_s=0)
     except ConditionTimeoutError:
         return
     except BrokerError as error:
-        raise CommandError(f"--assert {text} is not a verdict, and {error}") from None
+        about = f"--assert is neither a verdict ({', '.join(JUDGED)}) nor a condition"
+        raise CommandError(f"{about}: {error.about.removeprefix('the condition ')}.") from None
 
 
 def _failure(broker: EmbeddedBroker, text: str) -> str:
-    if text in VERDICTS:
+    if text in JUDGED:
         verdict = getattr(broker.audit(), text)()
         return "" if verdict else repr(verdict)
     try:

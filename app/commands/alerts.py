@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from app.commands.context import CommandContext, Handlers
+from app.commands.context import CommandContext, Handlers, lacking
 from app.commands.forms import choice, not_there
-from app.sessions.collectors.collectors import AlertCollector, Raised
+from app.sessions.collectors.alerts import AlertCollector, Raised
 from broker_core.broker.occurrences import FIELDS
 from broker_core.events import EventKind
 from broker_core.filters import parse
@@ -17,9 +17,10 @@ class AlertHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._opened()
-        there_is_none = tr("There is no alert.")
-        self.bind_action("set_alert", SetAlert, self.ask)
-        self.bind_action("remove_alert", RemoveAlert, self.ask_remove, lambda: self._collector.alerts, there_is_none)
+        there_are_any = lacking(lambda: self._collector.alerts, tr("There is no alert."))
+        bind, why_not = context.registry.bind, self._why_impossible
+        bind("set_alert", self.ask, why_not(SetAlert))
+        bind("remove_alert", self.ask_remove, why_not(RemoveAlert), there_are_any)
         context.controller.opened.connect(self._opened)
         context.views.refreshed.connect(self._refresh)
 
@@ -112,4 +113,4 @@ class AlertHandlers(Handlers):
 
     def _show(self, raised: Raised) -> None:
         self._context.window.hint.take_back(self._hint)
-        self._context.views.momentChosen.emit(raised.time_ns)
+        self._context.controller.travel.to(raised.time_ns)

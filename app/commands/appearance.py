@@ -1,3 +1,5 @@
+"""How the window looks: the arrangement of the canvas, theme, type size; and all settings, those of recordings too."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -5,13 +7,13 @@ from typing import Any
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app.commands.context import CommandContext, Handlers
+from app.commands.context import CommandContext, Handlers, lacking
 from app.commands.forms import choice, form_of
 from app.commands.recordings import MIB
 from app.environment.language import languages
 from app.environment.paths import sessions_folder
+from widgets.canvas.arranging import from_text, to_text
 from widgets.canvas.layout import Shift
-from widgets.canvas.stage import from_text, to_text
 from widgets.dialogs.form import SettingsDialog, Values
 from widgets.formats import byte_size
 from widgets.i18n import tr
@@ -26,19 +28,15 @@ class AppearanceHandlers(Handlers):
         super().__init__(context)
         bind, look = context.registry.bind, context.appearance
         bind("arrange", self._arrange)
-        self.bind_with(
-            "arrange_reset",
-            self._reset_arrangement,
-            lambda: context.canvas.arrangement,
-            tr("Every box is in its place."),
-        )
+        in_place = lacking(lambda: context.canvas.arrangement, tr("Every box is in its place."))
+        bind("arrange_reset", self._reset_arrangement, in_place)
         context.canvas.arrangementChanged.connect(self._keep_arrangement)
         context.canvas.boxMoved.connect(self._note_move)
         context.controller.opened.connect(self._restore_arrangement)
         bind("theme", look.toggle_theme)
-        last = tr("The text size cannot be changed any further.")
-        self.bind_with("type_larger", lambda: look.step_scale(1), lambda: scale() != SCALES[-1], last)
-        self.bind_with("type_smaller", lambda: look.step_scale(-1), lambda: scale() != SCALES[0], last)
+        at_limit = tr("The text size cannot be changed any further.")
+        bind("type_larger", lambda: look.step_scale(1), lacking(lambda: scale() != SCALES[-1], at_limit))
+        bind("type_smaller", lambda: look.step_scale(-1), lacking(lambda: scale() != SCALES[0], at_limit))
         bind("present", self._present)
         bind("settings", self._ask_settings)
         look.changed.connect(context.registry.refresh)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -10,11 +9,10 @@ from PySide6.QtCore import Signal
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import Form, choice, form_of
 from app.environment.paths import deeds_file, keep_ports, kept_ports
-from app.sessions.event_text import error_text
+from app.sessions.core_sentences import error_text
 from app.sessions.observed import ObservedSource, attached, why_no_address
 from broker_core.errors import BrokerError
 from broker_core.observation.deed_journal import DeedJournal
-from broker_core.observation.guard import WRITES
 from broker_core.observation.kafka.config import connection_config, is_cluster, passed_over
 from broker_core.observation.peer import Peer
 from broker_core.observation.peers import peer_at
@@ -22,7 +20,6 @@ from widgets.dialogs.form import FormDialog, Values
 from widgets.i18n import tr
 
 MOST_RECENT = 10
-UNLOCKED_S = 15 * 60.0
 
 
 class AttachDialog(FormDialog):
@@ -54,8 +51,6 @@ class AttachHandlers(Handlers):
         parts = context.window.parts
         parts.rebalances.between_wanted.connect(self.ask_between)
         parts.navigator.filterChanged.connect(self._keep_filter)
-        context.registry.bind("unlock", self.ask_unlock, self._why_not_guarded)
-        context.registry.bind("lock", self._lock, self._why_not_open)
 
     def ask(self) -> None:
         form = form_of("attach", {"address": choice(self._context.settings.recent_addresses)})
@@ -83,21 +78,20 @@ class AttachHandlers(Handlers):
             token=values["token"] if values["login"] == "token" else "",
             logs_in=bool(values["login"]),
             shared=values["login"] == "shared",
-            places=kept_ports,
+            node_order=kept_ports,
             keep=keep_ports,
             told=self._told.emit,
             journal=DeedJournal(deeds_file()),
         )
 
     def _attach(self, dialog: AttachDialog, peer_of: Callable[[Values], Peer], values: Values) -> None:
-        """In a thread of its own: it may take ten seconds until nobody answers."""
+        """Attach in a thread, since it may take ten seconds until an absent broker is given up."""
         controller = self._controller
         self._asked += 1
         asked = self._asked
         dialog.rejected.connect(self._forget)
         if (file := _config(values)) is not None and (said := passed_over(file)):
             self._context.show_message(said)
-        worker = ThreadPoolExecutor(1, thread_name_prefix="attach")
         sessions = controller.sessions
 
         def observed() -> ObservedSource:
@@ -115,8 +109,7 @@ class AttachHandlers(Handlers):
             if asked == self._asked:
                 dialog.fail(error_text(error))
 
-        self._answers.follow(worker.submit(observed), show, fail)
-        worker.shutdown(wait=False)
+        self._answers.work("attach", observed, show, fail)
 
     def _forget(self) -> None:
         self._asked += 1
@@ -138,38 +131,6 @@ class AttachHandlers(Handlers):
             if listens:
                 told = tr("bootstrap.servers={listens} leads to {where} from now on.", listens=listens, where=address)
             self._context.show_message(told)
-
-    def _why_not_guarded(self) -> str:
-        there = self._controller.source.guarded is not None
-        return "" if there else tr("Only a Kafka cluster that runs elsewhere is locked.")
-
-    def _why_not_open(self) -> str:
-        guarded = self._controller.source.guarded
-        return self._why_not_guarded() or ("" if guarded and guarded.guard.verbs else tr("It is locked."))
-
-    def ask_unlock(self) -> FormDialog:
-        guarded = self._controller.source.guarded
-        assert guarded is not None
-        name = guarded.name
-
-        def why_not(values: Values) -> str:
-            return "" if values["name"].strip() == name else tr("Type the name of the cluster: {name}", name=name)
-
-        def unlock(_values: Values) -> None:
-            guarded.guard.unlock(tuple(WRITES), UNLOCKED_S)
-            self._context.show_message(tr("{name} is unlocked for 15 minutes.", name=name))
-
-        form = form_of("unlock", {"name": {"hint": name}}, principal=guarded.principal)
-        dialog = form.dialog(self._context.window, why_not)
-        dialog.chosen.connect(unlock)
-        dialog.open()
-        return dialog
-
-    def _lock(self) -> None:
-        guarded = self._controller.source.guarded
-        if guarded is not None:
-            guarded.guard.lock()
-            self._context.show_message(tr("{name} is locked.", name=guarded.name))
 
 
 def _config(values: Values) -> Path | None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext, Handlers
+from app.commands.context import CommandContext, Handlers, lacking
 from app.commands.forms import (
     Given,
     as_is,
@@ -18,7 +18,7 @@ from app.commands.forms import (
     queue_names,
     topic_names,
 )
-from app.presenters.ghost import ghost
+from app.presenters.what_if import ghost
 from app.sessions.history.series import of_actor
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import (
@@ -53,17 +53,10 @@ class ConsumerHandlers(Handlers):
         )
         canvas.moveRequested.connect(self.ask_where)
         canvas.drag.ghost_requested.connect(self._show_ghost)
-        bind, select = self.bind_action, tr("Select a consumer on the canvas first.")
-        bind("move_consumer", MoveConsumer, lambda: self.ask_where(self._consumer()), self._consumer, select)
-        put = partial(self.move, group="")
-        bind(
-            "bench_consumer",
-            MoveConsumer,
-            lambda: put(self._consumer()),
-            self._consumer,
-            select,
-            why_not=lambda: why_not_benched(self._snapshot, self._consumer()),
-        )
+        bind, why_no_move = context.registry.bind, self._why_impossible(MoveConsumer)
+        unselected = lacking(self._consumer, tr("Select a consumer on the canvas first."))
+        bind("move_consumer", lambda: self.ask_where(self._consumer()), why_no_move, unselected)
+        bind("bench_consumer", lambda: self.move(self._consumer(), ""), why_no_move, unselected, self._why_not_benched)
 
     def _show_ghost(self, consumer: str, target: str) -> None:
         context = self._context
@@ -74,6 +67,9 @@ class ConsumerHandlers(Handlers):
 
     def _consumer(self) -> str:
         return self._context.selected("consumer")
+
+    def _why_not_benched(self) -> str:
+        return why_not_benched(self._snapshot, self._consumer())
 
     def move(self, consumer: str, group: str, start: Start = "earliest") -> None:
         """Move `consumer` to `group`; "" is the bench, and a new group reads from `start`."""
@@ -117,15 +113,15 @@ class ConsumerHandlers(Handlers):
 
 def current_group(snapshot: Snapshot, consumer: str) -> str:
     """The group that a consumer belongs to or is on its way to; "" on the bench."""
-    actor = next((one for one in snapshot.actors if one.name == consumer), None)
+    actor = snapshot.actor(consumer)
     if actor is not None:
         return actor.target
-    return next((group.name for group in snapshot.groups if any(one.client == consumer for one in group.members)), "")
+    return next((group.name for group, _member in snapshot.seats(consumer)), "")
 
 
 def group_of_other_program(snapshot: Snapshot, consumer: str) -> str:
     """The group of a consumer that is another program's, on the bench or not; "" for one of the session."""
-    actor = next((one for one in snapshot.actors if one.name == consumer), None)
+    actor = snapshot.actor(consumer)
     return current_group(snapshot, consumer) if actor is None else actor.held_from
 
 
@@ -181,23 +177,19 @@ def _takes(values: Values) -> Duration:
 class ClientHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        bind, perform = self.bind_action, context.controller.perform
-        no_target = tr("There is no topic or queue to send to; create one first.")
-        no_queue, no_client = tr("There is no queue; create one first."), tr("Select a client on the canvas first.")
-        no_producer, no_reader = tr("There is no producer; add one first."), tr("Select a consumer or a worker first.")
-        bind("add_consumer", AddConsumer, self.ask_consumer)
-        bind("add_producer", AddProducer, self.ask_producer, self._targets, no_target)
-        bind("add_worker", AddWorker, self.ask_worker, lambda: self._snapshot.queues, no_queue)
-        bind(
-            "duplicate_client",
-            DuplicateClient,
-            lambda: perform(DuplicateClient(self._client())),
-            self._client,
-            no_client,
-        )
-        bind("remove_client", RemoveClient, lambda: perform(RemoveClient(self._client())), self._client, no_client)
-        bind("set_rate", SetProducerRate, self.ask_rate, self._producers, no_producer)
-        bind("set_processing", SetProcessingTime, self.ask_processing, self._reader, no_reader)
+        bind, why_not, perform = context.registry.bind, self._why_impossible, context.controller.perform
+        no_target = lacking(self._targets, tr("There is no topic or queue to send to; create one first."))
+        no_queue = lacking(lambda: self._snapshot.queues, tr("There is no queue; create one first."))
+        no_client = lacking(self._client, tr("Select a client on the canvas first."))
+        no_producer = lacking(self._producers, tr("There is no producer; add one first."))
+        no_reader = lacking(self._reader, tr("Select a consumer or a worker first."))
+        bind("add_consumer", self.ask_consumer, why_not(AddConsumer))
+        bind("add_producer", self.ask_producer, why_not(AddProducer), no_target)
+        bind("add_worker", self.ask_worker, why_not(AddWorker), no_queue)
+        bind("duplicate_client", lambda: perform(DuplicateClient(self._client())), why_not(DuplicateClient), no_client)
+        bind("remove_client", lambda: perform(RemoveClient(self._client())), why_not(RemoveClient), no_client)
+        bind("set_rate", self.ask_rate, why_not(SetProducerRate), no_producer)
+        bind("set_processing", self.ask_processing, why_not(SetProcessingTime), no_reader)
 
     def _client(self) -> str:
         return self._context.selected(*ROLES)
@@ -252,9 +244,8 @@ class ClientHandlers(Handlers):
         chosen = selected if selected in actors else waiting
 
         def sends(client: str) -> float:
-            per_s = (
-                self._context.views.rates.of(of_actor(actors[client]), snapshot.time_ns) if client in actors else 0.0
-            )
+            series = self._context.views.sources.series
+            per_s = series.rate(of_actor(actors[client]), snapshot.time_ns) if client in actors else 0.0
             return 0.0 if math.isnan(per_s) else per_s
 
         def now(values: Values) -> str:
@@ -262,25 +253,20 @@ class ClientHandlers(Handlers):
             return tr("It currently sends {rate} messages/s. Its target's limit still applies.", rate=per_s)
 
         rate = max(0.1, round(sends(chosen), 1)) if chosen in actors else 10
-        self.form(
-            "set_rate",
-            lambda v: SetProducerRate(v["client"], v["rate"]),
-            {"client": choice(list(actors), chosen), "rate": {"value": rate}},
-            tell=now,
-            known=lambda _v: DescribeClient(client=chosen),
-            values=lambda found: {} if found.rate_per_s is None else {"rate": found.rate_per_s},
+        fields: Given = {"client": choice(list(actors), chosen), "rate": {"value": rate}}
+        dialog = self.form("set_rate", lambda v: SetProducerRate(v["client"], v["rate"]), fields, tell=now)
+        self.begin_with(
+            dialog,
+            lambda _v: DescribeClient(client=chosen),
+            lambda found: {} if found.rate_per_s is None else {"rate": found.rate_per_s},
         )
 
     def ask_processing(self) -> None:
         client = self._reader()
-        self.form(
-            "set_processing",
-            lambda v: SetProcessingTime(client, Duration(**v)),
-            known=lambda _v: DescribeClient(client=client),
-            values=lambda found: (
-                {} if found.takes is None else {"kind": found.takes.kind, "mean_ms": found.takes.mean_ms}
-            ),
-            name=client,
+        self.begin_with(
+            self.form("set_processing", lambda v: SetProcessingTime(client, Duration(**v)), name=client),
+            lambda _v: DescribeClient(client=client),
+            lambda found: {} if found.takes is None else {"kind": found.takes.kind, "mean_ms": found.takes.mean_ms},
         )
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 from app.commands.audit import work_out
 from app.commands.context import CommandContext, Handlers
 from app.commands.recordings import line_of
-from app.sessions.compare import comparison, figures_of
+from app.presenters.comparison import comparison
+from app.sessions.compare import figures_of
+from app.sessions.jobs import Work
 from app.sessions.library import Entry, Library
-from app.sessions.queries import Work
-from app.sessions.stored import BRANCHED_FROM
+from app.sessions.stored import origin_of
 from broker_core.errors import BrokerError
 from broker_core.recording.metadata import read_metadata
 from broker_core.recording.recorder import Recorder
@@ -31,11 +32,11 @@ class CompareHandlers(Handlers):
             return None
         before = [entry for entry in self._library.entries() if entry.folder.resolve() != folder.resolve()]
         try:
-            origin = read_metadata(folder).extra.get(BRANCHED_FROM) or {}
+            origin = origin_of(read_metadata(folder))
         except BrokerError:
-            origin = {}
+            origin = ""
         same = next((entry for entry in before if entry.title == scenario.title), None)
-        return next((entry for entry in before if entry.folder.name == origin.get("name")), same)
+        return next((entry for entry in before if entry.folder.name == origin), same)
 
     def _compare_last(self) -> None:
         entry, folder = self.last(), self._controller.source.folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.commands.access import AccessHandlers
 from app.commands.alerts import AlertHandlers
 from app.commands.appearance import AppearanceHandlers
 from app.commands.attach import AttachHandlers
@@ -10,9 +11,13 @@ from app.commands.clients import ClientHandlers, ConsumerHandlers
 from app.commands.compare import CompareHandlers
 from app.commands.context import Handlers
 from app.commands.dead_letters import DeadLetterHandlers
+from app.commands.events import EventHandlers
 from app.commands.faults import FaultHandlers
+from app.commands.filters import FilterHandlers
 from app.commands.groups import GroupHandlers
+from app.commands.guarded import GuardHandlers
 from app.commands.help import HelpHandlers
+from app.commands.inspector import InspectorHandlers
 from app.commands.lesson import LessonHandlers
 from app.commands.listeners import ListenerHandlers
 from app.commands.messages import MessageHandlers
@@ -24,11 +29,12 @@ from app.commands.session import SessionHandlers
 from app.commands.timeline import TimelineHandlers
 from app.commands.topics import TopicHandlers
 from app.commands.undo import UndoHandlers
-from app.commands.view import EventHandlers, FilterHandlers, InspectorHandlers, ViewHandlers
+from app.commands.view import ViewHandlers
 
 FAMILIES: tuple[type[Handlers], ...] = (
     SessionHandlers,
     AttachHandlers,
+    GuardHandlers,
     UndoHandlers,
     AlertHandlers,
     AuditHandlers,
@@ -54,5 +60,6 @@ FAMILIES: tuple[type[Handlers], ...] = (
     EventHandlers,
     AppearanceHandlers,
     ListenerHandlers,
+    AccessHandlers,
     HelpHandlers,
 )

@@ -4,11 +4,11 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext, Handlers
+from app.commands.context import CommandContext, Handlers, lacking
 from app.commands.forms import Given, as_is, choice, client_names, group_names, queue_names, topic_names
-from app.presenters.active_faults import fault_text
+from app.presenters.active_faults import DISK_FULL, fault_text, state_of
 from app.presenters.clients import other_producers
-from app.sessions.event_text import rule_text
+from app.sessions.core_sentences import rule_text
 from broker_core.faults.client_faults import ClientFault
 from broker_core.faults.kafka_names import FATAL, KAFKA_APIS, RETRIABLE
 from broker_core.limits import MAX_PARTITIONS, MAX_TTL_MS
@@ -42,9 +42,6 @@ _SELECT = {
     READERS: mark("Select a consumer or a worker on the canvas first."),
     ("consumer",): mark("Select a consumer on the canvas first."),
 }
-DISK = ""
-
-
 # A new fault is added here: the roles of clients that can be selected for it, none for a fault of the whole broker, and
 # the action, whose fields are those of its form.
 FAULTS: dict[str, tuple[tuple[str, ...], type[UserAction]]] = {
@@ -60,19 +57,19 @@ _OF_REQUESTS = "fault "  # as the core begins their names
 
 
 class FaultHandlers(Handlers):
-    MENU = ((("consumer", "producer", "topic", "group", ""), ("break_requests",)),)
+    MENU = (("consumer producer topic group", "break_requests"), ("", "break_requests"))
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
+        bind, why_not = context.registry.bind, self._why_impossible
         for fault, (_roles, does) in FAULTS.items():
-            self.bind_action(fault, does, partial(self.ask, fault), why_not=partial(self._why_not, fault))
-        self.bind_action("restart_client", Restart, self.restart, why_not=self._why_no_restart)
-        self.bind_action("fail_matching", FailMatching, self.ask_rule)
-        none = tr("No fault is active.")
-        self.bind_action("end_faults", EndRequestFault, self.ask_end, self._lasting, none)
-        self.bind_action("break_requests", BreakRequests, self.ask_break)
-        none = tr("No program meets a fault.")
-        self.bind_action("stop_faults", EndRequestFault, self.stop_faults, self._active, none)
+            bind(fault, partial(self.ask, fault), why_not(does), partial(self._why_not, fault))
+        bind("restart_client", self.restart, why_not(Restart), self._why_no_restart)
+        bind("fail_matching", self.ask_rule, why_not(FailMatching))
+        bind("break_requests", self.ask_break, why_not(BreakRequests))
+        end = why_not(EndRequestFault)
+        bind("end_faults", self.ask_end, end, lacking(self._lasting, tr("No fault is active.")))
+        bind("stop_faults", self.stop_faults, end, lacking(self._active, tr("No program meets a fault.")))
         self._banner = ""
         context.views.refreshed.connect(self._tell)
         context.controller.opened.connect(self._tell)
@@ -83,13 +80,12 @@ class FaultHandlers(Handlers):
         return [fault for fault in self._snapshot.faults if (fault.client, fault.since_ns) not in benched]
 
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
-        name = self._context.selected(*roles)
-        return next((actor for actor in self._snapshot.actors if actor.name == name), None)
+        return self._snapshot.actor(self._context.selected(*roles))
 
     def _why_not(self, fault: str) -> str:
         roles, _does = FAULTS[fault]
         if not roles:
-            full = any(lasting.client == DISK for lasting in self._snapshot.faults)
+            full = any(state_of(lasting) == DISK_FULL for lasting in self._snapshot.faults)
             return tr("The disk is already full.") if full and fault == "fill_disk" else ""
         actor = self._client(roles)
         if actor is None:
@@ -103,8 +99,7 @@ class FaultHandlers(Handlers):
         return "" if actor.state == "crashed" else tr("{name} has not crashed.", name=actor.name)
 
     def restart(self) -> None:
-        actor = self._client()
-        if actor is not None:
+        if (actor := self._client()) is not None:
             self._controller.perform(Restart(actor.name))
 
     def ask(self, fault: str) -> None:
@@ -192,7 +187,7 @@ class FaultHandlers(Handlers):
         context, snapshot = self._context, self._snapshot
         ours = {actor.name for actor in snapshot.actors}
         members = {member.client for group in snapshot.groups for member in group.members} - ours
-        producers = {other.name for other in other_producers(snapshot, context.views.rates)}
+        producers = {other.name for other in other_producers(snapshot, context.views.sources.series)}
         selected = context.selected("consumer", "producer")
         self.form(
             "break_requests",
@@ -202,7 +197,7 @@ class FaultHandlers(Handlers):
                 "api": {"choices": KAFKA_APIS},
                 "client": {"value": selected if selected in members | producers else ""},
                 "topic": {"choices": topic_names(snapshot)},
-                "partition": {"most": MAX_PARTITIONS},
+                "partition": {"most": MAX_PARTITIONS - 1},
                 "group": {"choices": group_names(snapshot)},
             },
             of=(ClientFault,),
@@ -217,8 +212,8 @@ def _rule(values: Values) -> FailMatching:
 def _ending(fault: FaultView) -> UserAction:
     if fault.fault.startswith("rule "):
         return EndRule(fault.fault.removeprefix("rule "))
-    if fault.fault.startswith("fault "):
-        return EndRequestFault(fault.fault.removeprefix("fault "))
+    if fault.fault.startswith(_OF_REQUESTS):
+        return EndRequestFault(fault.fault.removeprefix(_OF_REQUESTS))
     return Restart(fault.client) if fault.fault == "crash" else EndFaults(fault.client)
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -8,20 +7,22 @@ import msgspec
 from PySide6.QtWidgets import QWidget
 
 import resources
-from broker_core.broker.occurrences import unknown_thing
+from broker_core.broker.occurrences import unknown_name, unknown_thing
 from broker_core.errors import BrokerError
 from broker_core.filters import Filter
 from broker_core.names import check_name
 from broker_core.operations.field_info import field_info
+from broker_core.simulation.scenario import Scenario, ScenarioNames
 from broker_core.snapshots import Snapshot
-from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.dialogs.field_widgets import Field
+from widgets.dialogs.form import FormDialog, Values
 from widgets.formats import sentence
 from widgets.i18n import tr
 
 MOST = 1_000_000_000  # what a spin box of Qt holds
 #: What is known when a form is opened goes before what the table says of a field; a field with None is left out.
 Given = Mapping[str, Mapping[str, Any] | None]
-_DECLARED: dict[str, Any] = tomllib.loads(resources.path("forms.toml").read_text(encoding="utf-8"))
+_DECLARED: dict[str, Any] = resources.table("forms.toml")
 
 
 class Form(NamedTuple):
@@ -110,15 +111,13 @@ def request_field(
     if info.base not in {int, float}:
         return Field(name, label, **{**about, **given})
     whole = info.base is int
-    step = 1.0 if whole else 0.1
     least = (info.least or 0) / unit
     if given.get("none"):
         least = 0  # it stands for null
     elif info.above or (not whole and not least):
-        least += step
+        least += 1.0 if whole else 0.1
     most = MOST if info.most is None else min(info.most / unit, MOST)
-    value = None if info.default is None else info.default / unit
-    numbers = {"value": value, "least": least, "most": most, "unit": unit}
+    numbers = {"least": least, "most": most, "unit": unit}
     return Field(name, label, "whole" if whole else "decimal", **{**about, **numbers, **given})
 
 
@@ -135,10 +134,15 @@ def name_error(name: str, what: str, taken: Iterable[str]) -> str:
     return ""
 
 
-def not_there(snapshot: Snapshot, condition: Filter) -> str:
-    """The sentence that names what a condition asks for and the session does not have; "" if it has everything."""
+def not_there(snapshot: Snapshot, condition: Filter, scenario: Scenario | None = None) -> str:
+    """The sentence that names what a condition asks for and the session does not have; "" if it has everything. It has
+    all that its `scenario` makes, too.
+    """
     things = {"group": group_names(snapshot), "queue": queue_names(snapshot), "client": client_names(snapshot)}
-    found = unknown_thing(condition, things)
+    if scenario is not None:
+        names = ScenarioNames(scenario)
+        things = {kind: [*there, *names.things[kind], *names.scheduled] for kind, there in things.items()}
+    found = unknown_thing(condition, things) or unknown_name(condition, things)
     return "" if found is None else found.translated(tr)
 
 
@@ -170,7 +174,7 @@ def as_is(names: Iterable[str]) -> dict[str, str]:
 
 
 def choice(known: Iterable[str] | Mapping[Any, str], value: object = None) -> dict[str, object]:
-    """What is chosen of the `known` names, or of what stands for words."""
+    """The arguments of a field in which one of the `known` names is chosen; of a mapping, the keys."""
     return {"choices": known, "value": value}
 
 

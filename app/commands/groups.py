@@ -5,16 +5,18 @@ from typing import TypeVar
 
 import msgspec
 
-from app.commands.context import CommandContext, Handlers, lacking, open_review
+from app.commands.context import CommandContext, Handlers, lacking
 from app.commands.forms import Form, as_is, choice, form_of, group_names, name_error, request_field, topic_names
+from app.commands.review import open_review
 from app.presenters.offsets import OffsetsPanel
-from app.presenters.reviews import offsets_review, preview_of, reset_review, seek_preview, seek_review
-from app.presenters.what_if import assignor_plans, group_of
+from app.presenters.reviews import offsets_review, reset_review, seek_review
+from app.presenters.what_if import assignor_plans
+from app.sessions.previews import preview_of, seek_preview
 from broker_core.groups.assignors import ASSIGNORS
 from broker_core.groups.config import GroupSettings
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.operations.field_info import field_info
-from broker_core.operations.groups import GroupChanges, GroupConfiguration, PartitionPlace
+from broker_core.operations.groups import GroupChanges, GroupConfiguration
 from broker_core.operations.groups import ResetOffsets as Reset
 from broker_core.operations.guarded import PlanOffsets
 from broker_core.simulation.actions.groups import (
@@ -30,7 +32,8 @@ from broker_core.simulation.actions.groups import (
 )
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.dialogs.assignors import AssignorsDialog
-from widgets.dialogs.form import Field, Values
+from widgets.dialogs.field_widgets import Field
+from widgets.dialogs.form import Values
 from widgets.dialogs.review import Review
 from widgets.formats import sentence
 from widgets.i18n import mark, tr
@@ -41,29 +44,30 @@ A = TypeVar("A", ResetOffsets, Seek)
 
 class GroupHandlers(Handlers):
     MENU = (
-        (("group",), ("what_if", "subscribe_group", "unsubscribe_group", "configure_group", "delete_group")),
-        (("group",), ("reset_offsets",)),
-        (("consumer",), ("seek",)),
-        (("topic",), ("subscribe_group",)),
-        (("",), ("create_group",)),
+        ("group", "what_if subscribe_group unsubscribe_group configure_group delete_group reset_offsets"),
+        ("consumer", "seek"),
+        ("topic", "subscribe_group"),
+        ("", "create_group"),
     )
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        no_topic, no_group = tr("There is no topic; create one first."), tr(NO_GROUP)
-        select = tr("Select a group on the canvas first.")
-        bind, groups, topics = self.bind_action, lambda: self._snapshot.groups, lambda: topic_names(self._snapshot)
-        bind("create_group", CreateGroup, self.ask_group, topics, no_topic)
-        why_no_topic = lacking(topics, no_topic)
-        bind("subscribe_group", SubscribeGroup, self.ask_subscribe, groups, no_group, why_not=why_no_topic)
-        bind("unsubscribe_group", UnsubscribeGroup, self.ask_unsubscribe, groups, no_group)
-        bind("configure_group", ConfigureGroup, self.ask_settings)
-        context.registry.bind("what_if", self.show_what_if, self._why_no_members)
-        bind("delete_group", DeleteGroup, self._delete, self._group, select, why_not=self._why_no_delete)
+
+        def groups() -> object:
+            return self._snapshot.groups
+
+        bind, why_not = context.registry.bind, self._why_impossible
+        no_topic = lacking(lambda: topic_names(self._snapshot), tr("There is no topic; create one first."))
+        no_group, unselected = lacking(groups, tr(NO_GROUP)), tr("Select a group on the canvas first.")
+        bind("create_group", self.ask_group, why_not(CreateGroup), no_topic)
+        bind("subscribe_group", self.ask_subscribe, why_not(SubscribeGroup), no_group, no_topic)
+        bind("unsubscribe_group", self.ask_unsubscribe, why_not(UnsubscribeGroup), no_group)
+        bind("configure_group", self.ask_settings, why_not(ConfigureGroup))
+        bind("what_if", self.show_what_if, self._why_no_members)
+        bind("delete_group", self._delete, why_not(DeleteGroup), lacking(self._group, unselected), self._why_no_delete)
+        bind("reset_offsets", self.ask_reset, why_not(PlanOffsets), lacking(groups, tr("There is no group.")))
+        bind("seek", self.ask_seek, why_not(Seek), lacking(self._is_any_owned, tr("No consumer owns a partition now.")))
         context.canvas.topic_drag.dropped.connect(self.subscribe)
-        no_group, no_owner = tr("There is no group."), tr("No consumer owns a partition now.")
-        self.bind_action("reset_offsets", PlanOffsets, self.ask_reset, lambda: self._snapshot.groups, no_group)
-        self.bind_action("seek", Seek, self.ask_seek, self._is_any_owned, no_owner)
 
     def _only_or_selected(self) -> str:
         groups = group_names(self._snapshot)
@@ -72,13 +76,13 @@ class GroupHandlers(Handlers):
     def _why_no_members(self) -> str:
         if self._controller.source.scenario is None:
             return self._controller.why_not()
-        group = group_of(self._snapshot, self._only_or_selected())
+        group = self._snapshot.group(self._only_or_selected())
         if group is None:
             return tr(NO_GROUP)
         return "" if group.members else tr("{group} has no members to assign partitions to.", group=group.name)
 
     def _group(self) -> GroupView | None:
-        return group_of(self._snapshot, self._context.selected("group"))
+        return self._snapshot.group(self._context.selected("group"))
 
     def _why_no_delete(self) -> str:
         group = self._group()
@@ -130,7 +134,7 @@ class GroupHandlers(Handlers):
         shared = (each.name.removesuffix(f".{each.reads}") for each in self._snapshot.queues if each.reads)
         known = dict.fromkeys(filter(None, (self._only_or_selected(), *group_names(self._snapshot), *shared)))
         names = GroupSettings.__struct_fields__
-        self.form(
+        dialog = self.form(
             "configure_group",
             lambda v: ConfigureGroup(
                 group=v["group"], settings=GroupChanges.of(GroupSettings(**{name: v[name] for name in names}))
@@ -138,10 +142,8 @@ class GroupHandlers(Handlers):
             {"group": {"choices": list(known)}},
             more=map(_setting, names),
             why_not=lambda v: name_error(v["group"], "group", ()),
-            known=lambda v: GroupConfiguration(group=v["group"]),
-            values=msgspec.structs.asdict,
-            by="group",
         )
+        self.begin_with(dialog, lambda v: GroupConfiguration(group=v["group"]), msgspec.structs.asdict, by="group")
 
     def subscribe(self, topic: str, group: str) -> None:
         self._controller.perform(SubscribeGroup(group, topic))
@@ -150,7 +152,7 @@ class GroupHandlers(Handlers):
         self._controller.perform(DeleteGroup(group=self._context.selected("group")))
 
     def show_what_if(self) -> None:
-        context, found = self._context, group_of(self._snapshot, self._only_or_selected())
+        context, found = self._context, self._snapshot.group(self._only_or_selected())
         if found is None:
             context.show_message(tr(NO_GROUP))
             return
@@ -169,7 +171,7 @@ class GroupHandlers(Handlers):
     def _group_of_offsets(self) -> GroupView | None:
         row, groups = self._row(), self._snapshot.groups
         name = self._context.selected_group() or (row[0] if row else "")
-        return group_of(self._snapshot, name) or next(iter(groups), None)
+        return self._snapshot.group(name) or next(iter(groups), None)
 
     def _is_any_owned(self) -> bool:
         return any(member.partitions for group in self._snapshot.groups for member in group.members)
@@ -284,16 +286,8 @@ def _target(values: Values) -> Target:
 
 
 def _reset(values: Values) -> ResetOffsets:
-    target, topic = _target(values), values["topic"]
-    return ResetOffsets(
-        group=values["group"],
-        form=target.form,
-        offset=target.offset,
-        timestamp_ms=target.timestamp_ms,
-        from_group=target.group or None,
-        partitions=[PartitionPlace(topic=topic, partition=values.get("partition"))] if topic else None,
-        restart_members=values.get("restart", False),
-    )
+    places = [(values["topic"], values.get("partition"))] if values["topic"] else None
+    return ResetOffsets.of(values["group"], _target(values), places, restart_members=values.get("restart", False))
 
 
 def _why_not_target(values: Values) -> str:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QDesktopServices
 
 import resources
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import COMMANDS
+from app.commands.menus import COMMANDS
 from app.presenters.help import about, language, page
 from widgets.dialogs.dialog import ReadingDialog
 from widgets.hint_bar import Notice

@@ -1,30 +1,23 @@
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QPoint, QRect
 
-from app.commands.context import CommandContext, Handlers
+from app.commands.context import CommandContext, Handlers, lacking
 from app.commands.registry import Command
 from app.environment.paths import shipped_scenarios
-from app.presenters.lesson import done_steps, done_texts, lesson_facts
+from app.presenters.lesson import lesson_facts
 from app.presenters.panels import PANELS
-from broker_core.clock import s_from_ns
-from broker_core.engine.runner import Mode
+from app.sessions.lesson_course import LessonCourse
 from broker_core.errors import ScenarioError
 from broker_core.simulation.actions.faults import HoldSchedule
-from broker_core.simulation.lesson import Lesson, PointAt, Step, WindowNames
+from broker_core.simulation.lesson import PointAt, WindowNames
 from broker_core.simulation.scenario import load_scenario
 from widgets.i18n import tr
 from widgets.overlays import Place
 from widgets.panels.table_panel import TablePanel
-
-# So long before something is due the schedule begins to wait for who is at a step, and waits at most so long.
-HOLD_AHEAD_S, HOLD_MOST_S = 5.0, 60.0
 
 
 class LessonHandlers(Handlers):
@@ -35,12 +28,11 @@ class LessonHandlers(Handlers):
         self._next_title = self._name = ""
         self._kept: frozenset[str] = frozenset()
         self._current = -1
-        self._held_at_s = self._late_s = 0.0  # since when the schedule waits; how much later it is for that
-        self._waited_for: set[Step | None] = set()  # each once
-        self._names: set[str] = set()  # of all that this session has had
+        self.course = LessonCourse(context.controller)
         bind = context.registry.bind
         bind("toggle_lesson", self._toggle, self._why_no_lesson)
-        bind("next_lesson", self.open_next, self._why_no_next)
+        is_last = lacking(lambda: self._next, tr("This is the last lesson."))
+        bind("next_lesson", self.open_next, self._why_no_lesson, is_last)
         bind("lesson_over", self.start_over, self._why_not_over)
         context.registry.triggered.connect(self._did)
         context.controller.opened.connect(self._opened)
@@ -54,23 +46,19 @@ class LessonHandlers(Handlers):
         context.window.next_step.pointWanted.connect(self.point)
 
     def _why_no_lesson(self) -> str:
-        return "" if self._context.controller.collectors.lesson.lesson else tr("This scenario has no lesson.")
-
-    def _why_no_next(self) -> str:
-        return self._why_no_lesson() or ("" if self._next is not None else tr("This is the last lesson."))
+        return "" if self._controller.collectors.lesson.lesson else tr("This scenario has no lesson.")
 
     def _why_not_over(self) -> str:
         recorded = tr("A recorded session is read-only.")
         return self._why_no_lesson() or ("" if self._controller.stored is None else recorded)
 
     def _opened(self) -> None:
-        context, controller = self._context, self._context.controller
+        context, controller = self._context, self._controller
         lesson = controller.collectors.lesson.lesson
         self._name = controller.path.stem if controller.path is not None else ""
         self._kept = context.settings.lessons.get(self._name, frozenset())
         self._next, self._next_title, self._current = None, "", -1
-        self._held_at_s = self._late_s = 0.0
-        self._waited_for, self._names = set(), set()
+        self.course = LessonCourse(controller)
         if lesson is not None and lesson.next:
             self._next = next((path for path in _beside(controller.path) if path.stem == lesson.next), None)
         if self._next is not None:
@@ -84,69 +72,40 @@ class LessonHandlers(Handlers):
         context.registry.set_checked("toggle_lesson", lesson is not None)
 
     def _refresh(self) -> None:
-        context, controller = self._context, self._context.controller
-        collector, scenario = controller.collectors.lesson, controller.source.scenario
-        lesson = collector.lesson
-        if lesson is None or scenario is None:
+        controller = self._controller
+        if controller.collectors.lesson.lesson is None or controller.source.scenario is None:
             self._panel.set_facts(None)
             return
-        live = controller.stored is None
-        if live:
-            if context.views.selected:
-                collector.selected(context.views.selected, controller.source.end_ns)
-            if context.window.shows_panels:  # however it was opened
-                collector.did(f"show_{context.window.shown_tab()}", controller.source.end_ns)
-                panel = context.window.panel(context.window.shown_tab())
-                if isinstance(panel, TablePanel) and panel.selected_count():
-                    collector.selected(f"row:{panel.info.name}", controller.source.end_ns)
-            self._keep(self._kept | done_texts(lesson, collector))
+        if controller.stored is None:
+            self._note_selected()
         facts = lesson_facts(
-            tr(scenario.title),
-            collector,
-            by_ns=None if live else controller.snapshot.time_ns,
+            tr(controller.source.scenario.title),
+            controller.collectors.lesson,
+            by_ns=None if controller.stored is None else controller.snapshot.time_ns,
             kept=self._kept,
             next_title=self._next_title,
-            why_not=self._why_cannot if controller.live else lambda _step: "",
+            why_not=self.course.why_cannot if controller.live else lambda _step: "",
         )
         self._panel.set_facts(facts)
-        if live and facts is not None:
-            self._hold_schedule(lesson)
+        if controller.stored is None and (hold := self.course.hold()) is not None:
+            controller.perform(HoldSchedule(hold))
         current = next((number for number, step in enumerate(facts.steps) if step.current), -1) if facts else -1
         if current != self._current:
             self._current = current
-            context.window.ring.clear()
+            self._context.window.ring.clear()
 
-    def _why_cannot(self, step: Step) -> str:
-        """What a step waits for is gone, or the session has ended before it."""
-        at = self._context.controller.snapshot
-        things: Any = (*at.actors, *at.groups, *at.topics, *at.queues)
-        now = {each.name for each in things}
-        self._names |= now
-        named = re.findall(r"[\w.-]+", f"{step.when} {step.point_at.object if step.point_at else ''}")
-        for gone in (name for name in named if name in self._names - now):
-            return tr("This can no longer be done: {name} is not there any more.", name=gone)
-        ended = step.when and not (step.commands or step.select) and self._controller.why_not()
-        return tr("This can no longer be done: the session has ended.") if ended else ""
-
-    def _hold_schedule(self, lesson: Lesson) -> None:
-        """What is scheduled waits a while for a reader who is at a step, and comes on time for who runs on or fast."""
-        controller = self._context.controller
-        now_s, scenario = s_from_ns(controller.source.end_ns), controller.source.scenario
-        assert scenario is not None
-        done = done_steps(lesson, controller.collectors.lesson)
-        at = next((step for number, step in enumerate(lesson.steps) if number not in done), None)
-        hurries = controller.time.fast or controller.source.status.mode is Mode.EXPRESS
-        waits = at is not None and bool(at.try_) and not hurries
-        due = (each.at_s + self._late_s for each in scenario.schedule if not each.after_events)
-        soon = next((at_s for at_s in sorted(due) if at_s > now_s), math.inf) - now_s < HOLD_AHEAD_S
-        if self._held_at_s == 0 and waits and soon and controller.time.moving and at not in self._waited_for:
-            self._held_at_s = now_s
-            self._waited_for.add(at)
-            controller.perform(HoldSchedule(True))
-        elif self._held_at_s > 0 and (not waits or now_s > self._held_at_s + HOLD_MOST_S):
-            self._late_s += max(0.0, now_s - self._held_at_s)
-            self._held_at_s = 0.0
-            controller.perform(HoldSchedule(False))
+    def _note_selected(self) -> None:
+        """Tell the lesson what is selected and which panel is in front: a step may wait for it."""
+        window, controller = self._context.window, self._controller
+        collector, now_ns = controller.collectors.lesson, controller.source.end_ns
+        if self._context.views.selected:
+            collector.selected(self._context.views.selected, now_ns)
+        if window.shows_panels:
+            collector.did(f"show_{window.shown_tab()}", now_ns)
+            panel = window.panel(window.shown_tab())
+            if isinstance(panel, TablePanel) and panel.selected_count():
+                collector.selected(f"row:{panel.info.name}", now_ns)
+        self._keep(self._kept | collector.done_texts())
 
     def _keep(self, done: frozenset[str]) -> None:
         if done != self._kept:
@@ -154,14 +113,14 @@ class LessonHandlers(Handlers):
             settings.lessons = {**settings.lessons, self._name: done}
 
     def _did(self, command: str) -> None:
-        controller = self._context.controller
+        controller = self._controller
         if controller.stored is None:
             controller.collectors.lesson.did(command, controller.source.end_ns)
 
     def _toggle(self) -> None:
-        self._panel.set_folded(not self._panel.is_folded)
+        self._panel.foldWanted.emit(not self._panel.is_folded)
         if not self._panel.is_folded:
-            self._context.window.toggle_right(True)
+            self._context.window.open_right(True)
 
     def open_next(self) -> None:
         assert self._next is not None
@@ -170,7 +129,7 @@ class LessonHandlers(Handlers):
     def start_over(self) -> None:
         def restart() -> None:
             self._keep(frozenset())
-            self._context.attempt(self._context.controller.restart)
+            self._context.attempt(self._controller.restart)
 
         self._context.leaving.then(restart)
 
@@ -181,8 +140,8 @@ class LessonHandlers(Handlers):
         """
         if self._panel.facts is not None and self._panel.facts.steps[number].cannot:
             return self._context.registry.trigger("lesson_over")
-        lesson = self._context.controller.collectors.lesson.lesson
-        at = lesson.steps[number].point_at if lesson is not None else None
+        steps = self._controller.collectors.lesson.steps
+        at = steps[number].point_at if steps else None
         if at is None:
             return False
         found = self._context.window.ring.show_at(self._place(at))

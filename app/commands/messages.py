@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext, Handlers
+from app.commands.context import CommandContext, Handlers, lacking
 from app.commands.forms import choice, form_of
 from app.presenters.message_facts import message_json, request_of
 from app.presenters.segments import LogOnDiskPanel
@@ -16,7 +16,7 @@ from broker_core.messages import StoredMessage
 from broker_core.operations.browse import Present
 from broker_core.simulation.actions.topics import Produce
 from widgets.dialogs.form import Values
-from widgets.dialogs.produce import ProduceDialog
+from widgets.dialogs.produce import ProduceDialog, ProduceTarget
 from widgets.facts import Fact
 from widgets.formats import exact_size, plain_text, sentence, session_time
 from widgets.i18n import tr
@@ -43,13 +43,12 @@ class MessageHandlers(Handlers):
         logs.linkFollowed.connect(context.views.select)
         panel.currentChanged.connect(self._read)
         panel.opened.connect(lambda _key: self._show_life())
-        panel.details.lifeWanted.connect(self._show_life)
-        panel.details.copyWanted.connect(self._copy)
-        panel.details.againWanted.connect(self._produce_again)
-        self.bind_action(PRODUCE, Produce, self.ask_produce)
-        select = tr("Select a message in the panel Messages first.")
-        self.bind_with("show_life", self._show_life, lambda: self._place, select)
-        self.bind_with("copy_message", self._copy, lambda: self._place, select)
+        bind, why_no_produce = context.registry.bind, self._why_impossible(Produce)
+        unselected = tr("Select a message in the panel Messages first.")
+        bind(PRODUCE, self.ask_produce, why_no_produce)
+        bind("show_life", self._show_life, lacking(lambda: self._place, unselected))
+        bind("copy_message", self._copy, lacking(lambda: self._place, unselected))
+        bind("produce_again", self._produce_again, why_no_produce, lacking(lambda: self._message, unselected))
         context.controller.travel.changed.connect(lambda: self._read(self._place) if self._place is not None else None)
         context.controller.opened.connect(self._forget)
 
@@ -108,15 +107,7 @@ class MessageHandlers(Handlers):
             return
         size = len(message.value or b"")
         facts: list[Fact] = [
-            (
-                tr("Place"),
-                tr(
-                    "{topic}/{partition} at {offset:,}",
-                    topic=message.topic,
-                    partition=message.partition,
-                    offset=message.offset,
-                ),
-            ),
+            (tr("Place"), str(Place(message.topic, message.partition, message.offset))),
             (tr("Key"), tr("none") if message.key is None else plain_text(message.key, 400)),
             (tr("Published"), session_time(message.published_ns)),
             (tr("Size"), tr("no value") if message.value is None else exact_size(size)),
@@ -124,12 +115,13 @@ class MessageHandlers(Handlers):
         if wall := self._context.views.times.wall(message.published_ns):
             facts.insert(3, (tr("Wall time"), wall))
         headers = [(name, plain_text(value, 2_000)) for name, value in message.headers]
-        details.set_message(facts, headers, message.value)
+        details.set_message([("", facts), (tr("Headers"), headers)], message.value)
+        self._context.registry.refresh("show_life", "copy_message", "produce_again")
 
     def _show_life(self) -> None:
         if self._place is not None:
             self._context.views.select(self._place.id)
-            self._context.window.toggle_right(True)
+            self._context.window.open_right(True)
 
     def _copy(self) -> None:
         if self._message is None:
@@ -150,16 +142,16 @@ class MessageHandlers(Handlers):
             context.show_message(why)
             return None
         snapshot = context.controller.snapshot
-        topics = [(topic.name, len(topic.partitions), False) for topic in snapshot.topics]
-        known = {name for name, _, _ in topics}
-        own_logs = {name for name, _ in self._panel.sources}
+        topics = [ProduceTarget(topic.name, len(topic.partitions), is_queue=False) for topic in snapshot.topics]
+        known = {topic.name for topic in topics}
+        own_logs = self._panel.sources.keys()
         queues = [
-            (queue.name, queue.priorities, True)
+            ProduceTarget(queue.name, queue.priorities, is_queue=True)
             for queue in snapshot.queues
             if queue.name not in known and (queue.name in own_logs or not own_logs)
         ]
         targets = [*topics, *queues]
-        to = choice([name for name, _, _ in targets], target or self._panel.where().topic)
+        to = choice([one.name for one in targets], target or self._panel.where().topic)
         dialog = ProduceDialog(*form_of("produce", {"to": to})[:4], targets, context.window)
         dialog.chosen.connect(lambda produced: self._produce(dialog, produced))
         dialog.show()
@@ -171,7 +163,7 @@ class MessageHandlers(Handlers):
         except (ValueError, BrokerError) as error:
             dialog.show_message(sentence(str(error)), wrong=True)
             return
-        if why := self._controller.why_not():
+        if why := self._controller.why_not(Produce):
             dialog.show_message(why, wrong=True)
             return
         self._asking.append(dialog)

@@ -6,15 +6,14 @@ from typing import Any
 
 import msgspec
 
-from app.commands.context import CommandContext, Handlers
+from app.commands.context import CommandContext, Handlers, lacking, named_or_only
 from app.commands.forms import choice, free_name, group_names, name_error, place_names, topic_names
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.presenters.in_flight import InFlightPanel, InFlightPresenter
-from app.presenters.what_if import group_of
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import ASSIGNORS
 from broker_core.operations.queues import QueueConfigAnswer, QueueConfiguration
-from broker_core.operations.topics import DescribeTopic, TopicConfig
+from broker_core.operations.topics import DescribeTopic, TopicConfiguration
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.groups import CreateGroup
@@ -40,37 +39,29 @@ _ACTS: dict[str, type[UserAction]] = {
     "extend": ExtendLease,
     "release": ReleaseLease,
 }
-_GIVES_UP = {"cause": "given up by hand", "requeue": False}
 KINDS = ("topic", "queue", "group")
 
 
 class QueueHandlers(Handlers):
-    MENU = (
-        (("queue", "workers"), (None, "purge_queue", "delete_queue")),
-        (("",), ("create_queue", "create_subscription")),
-    )
+    MENU = (("queue workers", "| purge_queue delete_queue"), ("", "create_queue create_subscription"))
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        bind, topics = self.bind_action, lambda: self._snapshot.topics
-        no_topic = tr("There is no topic to subscribe to; create one first.")
-        no_queue = tr("Select a queue on the canvas first.")
-        bind("create_queue", CreateQueue, self.ask_queue)
-        bind("create_subscription", CreateSubscription, self.ask_subscription, topics, no_topic)
-        bind("purge_queue", PurgeQueue, self.ask_purge, self._queue, no_queue, why_not=self._why_no_purge)
-        bind("delete_queue", DeleteQueue, self.ask_delete, self._queue, no_queue)
         self._in_flight = context.window.tab(InFlightPanel)
-        none = tr("Select messages in flight first.")
+        no_topic = tr("There is no topic to subscribe to; create one first.")
+        bind, why_not = context.registry.bind, self._why_impossible
+        no_queue = lacking(self._queue, tr("Select a queue on the canvas first."))
+        bind("create_queue", self.ask_queue, why_not(CreateQueue))
+        topics = lacking(lambda: self._snapshot.topics, no_topic)
+        bind("create_subscription", self.ask_subscription, why_not(CreateSubscription), topics)
+        bind("purge_queue", self.ask_purge, why_not(PurgeQueue), no_queue, self._why_no_purge)
+        bind("delete_queue", self.ask_delete, why_not(DeleteQueue), no_queue)
+        unselected = lacking(self._in_flight.selected_count, tr("Select messages in flight first."))
         for act, does in _ACTS.items():
-            self.bind_action(f"{act}_lease", does, partial(self.act, act), self._in_flight.selected_count, none)
+            bind(f"{act}_lease", partial(self.act, act), why_not(does), unselected)
 
     def _queue(self) -> QueueView | None:
-        context = self._context
-        name = context.selected("queue", "dlq", "workers")
-        queues = context.controller.snapshot.queues
-        if not name and len(queues) == 1:
-            return queues[0]
-        return next((queue for queue in queues if queue.name == name), None)
+        return named_or_only(self._snapshot.queues, self._context.selected("queue", "dlq", "workers"))
 
     def _why_no_purge(self) -> str:
         queue = self._queue()
@@ -137,18 +128,19 @@ class QueueHandlers(Handlers):
             self._context.show_message(tr("Messages of a group are not leased: its consumers commit them."))
         elif not rows:
             self._context.show_message(tr("They are no longer in flight."))
-        more = _GIVES_UP if act == "dead" else {}
+        more = {"cause": "given up by hand", "requeue": False} if act == "dead" else {}
         for row in rows:
             self._controller.perform(_ACTS[act](row.queue, row.partition, row.offset, row.holder, row.attempt, **more))
 
 
 class DuplicateHandlers(Handlers):
-    MENU = (((*KINDS, "lane"), ("duplicate_place",)),)
+    MENU = (("topic queue group lane", "duplicate_place"),)
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         select = tr("Select a topic, a queue or a group on the canvas first.")
-        self.bind_action("duplicate_place", None, self.ask, lambda: self._selected()[1], select)
+        unselected = lacking(lambda: self._selected()[1], select)
+        context.registry.bind("duplicate_place", self.ask, self._why_impossible(), unselected)
 
     def _selected(self) -> tuple[str, str]:
         kind, _, name = self._context.views.selected.partition(":")
@@ -165,7 +157,7 @@ class DuplicateHandlers(Handlers):
             self._answers.ask(
                 DescribeTopic(topic=name),
                 lambda topic: self._answers.ask(
-                    TopicConfig(topic=name), lambda settings: self._ask_topic(topic, settings.flow), show
+                    TopicConfiguration(topic=name), lambda settings: self._ask_topic(topic, settings.flow), show
                 ),
                 show,
             )
@@ -196,7 +188,7 @@ class DuplicateHandlers(Handlers):
 
     def _ask_group(self, name: str) -> None:
         snapshot = self._snapshot
-        group = group_of(snapshot, name)
+        group = snapshot.group(name)
         if group is None:
             return
         topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -13,14 +14,13 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import form_of
-from app.commands.jobs import Job
 from app.environment.paths import drafts_folder
 from app.pages.moments import HOSTS, KEYS, PagePart
 from app.pages.page import SUFFIX, WrittenPage, share
 from app.sessions.cleaning import Cleaned, Limits, clean, keep
 from app.sessions.export import RecordedRun, save_scenario, save_test
+from app.sessions.jobs import Work
 from app.sessions.library import Entry, Library
-from app.sessions.queries import Work
 from app.sessions.stored import StoredSession
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError
@@ -30,7 +30,9 @@ from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
 from widgets.dialogs.form import Values
 from widgets.formats import byte_size
 from widgets.hint_bar import Notice
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
+
+T = TypeVar("T")
 
 MIB = 1 << 20
 
@@ -47,15 +49,13 @@ class CleaningHandlers(Handlers):
         context.controller.opened.connect(self._look)
 
     def _look(self) -> None:
-        """Only where a recording has begun: nobody else's folder is looked at."""
+        """Clean up old recordings, only in a folder where this program has begun a recording."""
         controller, settings = self._context.controller, self._context.settings
         if controller.source.folder is None or controller.stored is not None:
             return
         spared = {Path(name).resolve() for name in (str(controller.source.folder), *settings.recent_sessions)}
         limits = Limits(settings.recordings_most, settings.recordings_mib * MIB)
-        worker = ThreadPoolExecutor(1, thread_name_prefix="cleaning")
-        self._answers.follow(worker.submit(clean, self._parent, limits, spared), self.cleaned.emit)
-        worker.shutdown(wait=False)
+        self._answers.work("cleaning", partial(clean, self._parent, limits, spared), self.cleaned.emit)
 
     def _say(self, done: Cleaned) -> None:
         if not done.recordings:
@@ -75,15 +75,13 @@ class CleaningHandlers(Handlers):
 
 MOST_RECENT = 20
 
-_BREATH_S = 0.001  # between two moments, for the window to draw
+_DRAW_PAUSE_S = 0.001  # between two moments, for the window to draw
 
 
 class RecordingHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self.library = Library(context.controller.sessions)
-        self._saving: set[str] = set()  # jobs whose success is reported
-        context.jobs.done.connect(self._saved)
         bind = context.registry.bind
         bind("open_session", self._choose)
         bind("save_copy", self._ask_target, context.why_not_recorded)
@@ -92,7 +90,7 @@ class RecordingHandlers(Handlers):
         bind("record", self._toggle_record)
         context.registry.set_checked("record", context.controller.record)
         context.controller.opened.connect(lambda: context.registry.set_checked("record", context.controller.record))
-        context.registry.bind("session_page", self._ask_page, self._why_no_page)
+        bind("session_page", self._ask_page, self._why_no_page)
 
     def _choose(self) -> None:
         opened = [Path(name) for name in self._context.settings.recent_sessions]
@@ -158,13 +156,13 @@ class RecordingHandlers(Handlers):
 
     def _close_all(self, folders: list[Path]) -> None:
         def close(work: Work) -> int:
+            sealed = 0
             for place, folder in enumerate(folders):
                 work.report(place / len(folders), folder.name)
-                try:
+                with contextlib.suppress(BrokerError):  # the error is shown when the session is opened
                     seal(folder)
-                except BrokerError:
-                    continue  # the error is shown when the session is opened
-            return len(folders)
+                    sealed += 1
+            return sealed
 
         self._context.jobs.work(
             tr("Closing interrupted recordings"),
@@ -179,21 +177,24 @@ class RecordingHandlers(Handlers):
             self.save_copy(target)
 
     def save_copy(self, target: Path) -> None:
-        """Copy the session's folder, as a job; a session that is being recorded is copied as far as it is written."""
-        folder = self._controller.source.folder
-        assert folder is not None
-        recorder = self._controller.recorder
-        keep(folder)
-
-        def copy(work: Work) -> Path:
-            if recorder is not None:
-                recorder.flush()
+        def copy(folder: Path, work: Work) -> Path:
             return copy_session(folder, target, lambda part, name: work.report(part, tr("Copying {name}", name=name)))
 
-        self._context.jobs.work(
-            tr("Copy of {name}", name=folder.name), copy, lambda path: tr("Copied to {path}", path=path)
-        )
         self._context.show_message(tr("Copying the session to {target}.", target=target))
+        self._job(mark("Copy of {name}"), copy, lambda path: tr("Copied to {path}", path=path))
+
+    def _job(self, title: str, do: Callable[[Path, Work], T], told: Callable[[T], str], **more: Any) -> None:
+        """A job on the session's folder; of a session that is being recorded, as far as it has come."""
+        folder, recorder = self._controller.source.folder, self._controller.recorder
+        assert folder is not None
+        keep(folder)
+
+        def work(work: Work) -> T:
+            if recorder is not None:
+                recorder.flush()
+            return do(folder, work)
+
+        self._context.jobs.work(tr(title, name=folder.name), work, told, **more)
 
     def _why_no_export(self) -> str:
         if self._controller.source.scenario is None:
@@ -219,26 +220,20 @@ class RecordingHandlers(Handlers):
 
     def export(self, target: Path, save: Callable[[RecordedRun, Path, Work], Path]) -> None:
         """Write the session as a scenario or a test, as a job: it is run again first, to verify the result."""
-        run = self._run()
-        if self._controller.source.folder is not None:
-            keep(self._controller.source.folder)
-        job = self._context.jobs.work(
-            tr("Save {name}", name=target.name),
-            lambda work: save(run, target, work),
-            lambda at: tr("Saved {at}", at=at),
-        )
-        self._saving.add(job.facts.id)
-        self._context.show_message(tr("Rerunning the session to save {name}...", name=target.name))
-
-    def _saved(self, job: Job) -> None:
-        if job.facts.id in self._saving:
-            self._context.show_message(job.facts.message)
-
-    def _run(self) -> RecordedRun:
         controller = self._controller
         assert controller.path is not None
         inputs = controller.source.inputs()
-        return RecordedRun(inputs.text, inputs.seed, inputs.actions, controller.source.end_ns, controller.path)
+        run = RecordedRun(inputs.text, inputs.seed, inputs.actions, controller.source.end_ns, controller.path)
+        if controller.source.folder is not None:
+            keep(controller.source.folder)
+
+        def told(at: Path) -> str:
+            said = tr("Saved {at}", at=at)
+            self._context.show_message(said)
+            return said
+
+        self._context.jobs.work(tr("Save {name}", name=target.name), lambda work: save(run, target, work), told)
+        self._context.show_message(tr("Rerunning the session to save {name}...", name=target.name))
 
     def _toggle_record(self) -> None:
         controller = self._controller
@@ -275,24 +270,15 @@ class RecordingHandlers(Handlers):
             self.make_page(target, PagePart(values["from_s"], to_s, without))
 
     def make_page(self, target: Path, wanted: PagePart) -> None:
-        """Write the page, as a job; of a session that is being recorded, as far as it has come."""
-        folder = self._controller.source.folder
-        assert folder is not None
-        keep(folder)
-        recorder = self._controller.recorder
-
-        def work(work: Work) -> WrittenPage:
-            if recorder is not None:
-                recorder.flush()
-
+        def write(folder: Path, work: Work) -> WrittenPage:
             def report(done: float, message: str) -> None:
                 work.report(done, message)
-                time.sleep(_BREATH_S)
+                time.sleep(_DRAW_PAUSE_S)
 
             return share(folder, target, wanted, report)
 
-        self._context.jobs.work(tr("Page of {name}", name=folder.name), work, self._page_told)
         self._context.show_message(tr("Making the page {target}.", target=target))
+        self._job(mark("Page of {name}"), write, self._page_told, opens=lambda made: made.path.absolute())
 
     def _page_told(self, made: WrittenPage) -> str:
         sentence = tr("Written to {path}, {size}.", path=made.path, size=byte_size(made.size_bytes))

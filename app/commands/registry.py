@@ -7,30 +7,14 @@ something is not possible, and "" if it is.
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
-    QAbstractSlider,
-    QAbstractSpinBox,
-    QApplication,
-    QComboBox,
-    QLineEdit,
-    QPlainTextEdit,
-    QTabBar,
-    QTextEdit,
-    QTreeView,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QWidget
 
-import resources
-from app.presenters.panels import PANELS
+from app.commands.focus_keys import EDITING, belongs_to_focus
 from widgets.i18n import tr
 from widgets.palette import PaletteEntry
 
@@ -71,7 +55,7 @@ class ActionRegistry(QObject):
         super().__init__(parent)
         self._commands = {command.id: command for command in commands}
         self._handlers: dict[str, Handler] = {}
-        self._reasons: dict[str, Reason] = {}
+        self._reasons: dict[str, tuple[Reason, ...]] = {}
         self.actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
         self._window: QWidget | None = None
 
@@ -88,13 +72,13 @@ class ActionRegistry(QObject):
         self._describe(command, action, "")
         return action
 
-    def bind(self, command_id: str, handler: Handler, reason: Reason = str) -> None:
-        """Give a command its handler. `reason` returns "" if it can run, else the sentence that says why not.
+    def bind(self, command_id: str, handler: Handler, *reasons: Reason) -> None:
+        """Give a command its handler. The first of `reasons` that returns a sentence says why it cannot run.
 
         KeyError for an unknown id.
         """
         self._handlers[self._commands[command_id].id] = handler
-        self._reasons[command_id] = reason
+        self._reasons[command_id] = reasons
         self.actions[command_id].setVisible(True)
         self.refresh(command_id)
         self.changed.emit()
@@ -124,7 +108,7 @@ class ActionRegistry(QObject):
     def reason(self, command_id: str) -> str:
         if command_id not in self._handlers:
             return tr("This command is not available.")
-        return self._reasons[command_id]()
+        return next(filter(None, (why_not() for why_not in self._reasons[command_id])), "")
 
     def set_checked(self, command_id: str, checked: bool) -> None:
         action = self.actions[command_id]
@@ -206,7 +190,7 @@ class ActionRegistry(QObject):
         pressed = QKeySequence(event.keyCombination())
         if event.modifiers() != Qt.KeyboardModifier.ControlModifier or not Qt.Key.Key_A <= event.key() <= Qt.Key.Key_Z:
             return False
-        return event.key() not in _EDITING and any(
+        return event.key() not in EDITING and any(
             action.isEnabled() and action.shortcut() == pressed for action in self.actions.values()
         )
 
@@ -215,78 +199,3 @@ class ActionRegistry(QObject):
         for action in self.actions.values():
             if not action.isEnabled() and action.isVisible() and action.shortcut() == pressed and action.data():
                 self.refused.emit(str(action.data()))
-
-
-_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
-_EDITING = {Qt.Key.Key_A, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_X, Qt.Key.Key_Y, Qt.Key.Key_Z}
-_TEXT_FIELDS = (QLineEdit, QAbstractSpinBox, QTextEdit, QPlainTextEdit)
-
-
-def belongs_to_focus(event: QKeyEvent) -> bool:
-    """True for a key press that the focused widget must have before any shortcut."""
-    focus = QApplication.focusWidget()
-    if focus is None or event.modifiers() & _MODIFIERS or Qt.Key.Key_F1 <= event.key() <= Qt.Key.Key_F35:
-        return False
-    if isinstance(focus, _TEXT_FIELDS):
-        return not (isinstance(focus, QLineEdit | QTextEdit | QPlainTextEdit) and focus.isReadOnly())
-    if isinstance(focus, QComboBox) and focus.isEditable():
-        return True
-    if event.key() in _ALONG:
-        return _moves_within(focus, event.key())
-    return event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton | QComboBox)
-
-
-_ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
-_ALONG = {Qt.Key.Key_Left, Qt.Key.Key_Right, *_ENDS}
-
-
-def _moves_within(focus: QWidget, key: int) -> bool:
-    if isinstance(focus, QTreeView | QAbstractSlider | QTabBar | QComboBox):
-        return True
-    return isinstance(focus, QAbstractItemView) and key in _ENDS
-
-
-# A line, a command, or a menu within a menu: its title and what it holds.
-Entry = QAction | None | tuple[str, list[QAction | None]]
-
-# As `resources/menus.toml` declares them.
-_BAR: dict[str, Any] = tomllib.loads(resources.path("menus.toml").read_text(encoding="utf-8"))
-#: The menus of the bar in order, each with the menus within it.
-BAR: dict[str, tuple[str, ...]] = {title: tuple(held) if isinstance(held, dict) else () for title, held in _BAR.items()}
-
-
-def _commands(title: str, part: dict[str, dict[str, Any]]) -> Iterator[Command]:
-    for name, given in part.items():
-        if name == "panels":
-            for panel in PANELS:
-                yield Command(f"show_{panel.name}", panel.title, panel.hint, panel.icon, panel.shortcut, title)
-        else:
-            yield Command(name, category=title, **given)
-
-
-_MENUS = {name: held for title, held in _BAR.items() for name, held in (held if BAR[title] else {title: held}).items()}
-_PARTS = {title: [list(_commands(title, part)) for part in parts] for title, parts in _MENUS.items()}
-#: Ids of commands between lines, by the title of their menu.
-PARTS = {title: [[command.id for command in part] for part in parts] for title, parts in _PARTS.items()}
-COMMANDS = tuple(command for parts in _PARTS.values() for part in parts for command in part)
-_DECLARED = {command.id for command in COMMANDS}
-
-
-def menu_bar(registry: ActionRegistry) -> list[tuple[str, list[Entry]]]:
-    """(title, entries) of each menu; only commands with a handler, and only menus that hold any."""
-    bound = {command.id: command.category for command in registry.commands()}
-
-    def entries(title: str) -> list[QAction | None]:
-        found: list[QAction | None] = []
-        made = [command for command, category in bound.items() if category == title and command not in _DECLARED]
-        for part in (*PARTS.get(title, []), made):
-            actions = [registry.action(command) for command in part if command in bound]
-            found += [None, *actions] if found and actions else actions
-        return found
-
-    bar: list[tuple[str, list[Entry]]] = []
-    for title, titles in BAR.items():
-        within = [(tr(name), held) for name in titles if (held := entries(name))]
-        if found := [*entries(title), *within]:
-            bar.append((tr(title), found))
-    return bar

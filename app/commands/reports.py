@@ -6,40 +6,20 @@ from pathlib import Path
 from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app.commands.context import CommandContext, Handlers
-from app.commands.jobs import Job
+from app.commands.context import CommandContext, Handlers, lacking
 from app.presenters.reports import ReportsPresenter
 from app.reports.recent import Reports
 from app.sessions.cleaning import keep
+from app.sessions.jobs import Job
 from app.sessions.library import Entry, Library
 from spark_reports.errors import ReportError
 from spark_reports.request.assertions import check
 from spark_reports.request.parts import PARTS
 from spark_reports.request.request import Request
 from widgets.dialogs.export_report import ExportReportDialog, ReportHabits, ReportWish, SessionChoice
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.panels.jobs import JobsPanel
 from widgets.panels.report import ReportPanel
-
-TITLES = {
-    "throughput": mark("Throughput"),
-    "latency": mark("Latency"),
-    "lag": mark("Consumer lag"),
-    "rebalances": mark("Rebalances and owners"),
-    "consumers": mark("Groups and consumers"),
-    "queues": mark("Queues and redeliveries"),
-    "share-groups": mark("Share groups and subscriptions"),
-    "transactions": mark("Transactions"),
-    "dead-letters": mark("Dead letters"),
-    "backpressure": mark("Backpressure"),
-    "schemas": mark("Schema refusals"),
-    "keys": mark("Keys and partitions"),
-    "events": mark("Faults and user actions"),
-    "cluster": mark("Brokers of a cluster"),
-    "audit": mark("Account of every message"),
-    "recording": mark("Gaps in the recording"),
-    "totals": mark("Totals and reconciliation"),
-}
 
 
 def why_no_assertions(assertions: Collection[str], parts: Collection[str]) -> str:
@@ -66,8 +46,11 @@ class ReportHandlers(Handlers):
         jobs, panel = context.window.tab(JobsPanel), context.window.tab(ReportPanel)
         jobs.cancelRequested.connect(lambda job_id: job.cancel() if (job := self._jobs.find(job_id)) else None)
         jobs.openRequested.connect(self._open_result)
-        panel.openRequested.connect(self._open_report)
-        panel.folderRequested.connect(lambda key: self._open(Path(key)) if key is not None else None)
+        panel.opened.connect(self._open_report)
+        chosen = panel.chosen_key
+        unselected = lacking(chosen, tr("Select a report first."))
+        context.registry.bind("open_report", lambda: self._open_report(chosen()), unselected)
+        context.registry.bind("report_folder", lambda: self._open(Path(str(chosen()))), unselected)
         context.views.presenter(ReportsPresenter).reports = self.reports.all
 
     def _show_jobs(self) -> None:
@@ -99,7 +82,7 @@ class ReportHandlers(Handlers):
         dialog = ExportReportDialog(
             str(first / "report"),
             choices,
-            {name: tr(TITLES[name]) for name in PARTS},
+            {name: tr(part.heading) for name, part in PARTS.items()},
             str(first),
             self._context.settings.report_habits,
             self._context.window,

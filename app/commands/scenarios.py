@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 import resources
-from app.commands.context import CommandContext, Handlers
+from app.commands.context import CommandContext, Handlers, lacking
 from app.commands.lesson import window_names
 from app.commands.registry import Command
 from app.environment.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
@@ -15,7 +15,7 @@ from broker_core.errors import ScenarioError
 from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.scenario import Scenario, load_scenario, parse_scenario
 from broker_core.simulation.scenario_completion import complete
-from broker_core.simulation.strict_yaml import Document
+from broker_core.simulation.strict_yaml import Document, YamlError
 from widgets.code_field import Word
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker
@@ -31,7 +31,7 @@ class ScenarioHandlers(Handlers):
         self._editors: dict[str, ScenarioEditor] = {}  # the last one of each source
         bind = context.registry.bind
         bind("pick_scenario", self.pick)
-        self.bind_with("edit_scenario", self._edit_open, lambda: self._controller.path, tr("No scenario is open."))
+        bind("edit_scenario", self._edit_open, lacking(lambda: self._controller.path, tr("No scenario is open.")))
         bind("new_scenario", lambda: self.edit(tr("New scenario"), NEW_SCENARIO))
 
     def pick(self) -> None:
@@ -39,9 +39,8 @@ class ScenarioHandlers(Handlers):
         done, none = self._context.settings.lessons, frozenset[str]()
         facts = [scenario_facts(stem, load_scenario(path)[0], done.get(stem, none)) for stem, path in found.items()]
         path = self._context.controller.path
-        picker = ScenarioPicker(
-            facts, path.stem if path is not None and path.stem in found else "", self._context.window
-        )
+        current = path.stem if path is not None and path.stem in found else ""
+        picker = ScenarioPicker(facts, current, self._context.window)
         picker.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         picker.chosen.connect(lambda stem: self._context.open_scenario(found[stem]))
         picker.editRequested.connect(lambda stem: self._edit_file(found[stem]))
@@ -53,9 +52,8 @@ class ScenarioHandlers(Handlers):
         self._edit_file(path)
 
     def _edit_file(self, path: Path) -> None:
-        texts: list[str] = []
-        if self._context.attempt(lambda: texts.append(path.read_text(encoding="utf-8"))):
-            self.edit(tr("Copy of {name}", name=path.name), texts[0], str(path))
+        name = tr("Copy of {name}", name=path.name)
+        self._context.attempt(lambda: self.edit(name, path.read_text(encoding="utf-8"), str(path)))
 
     def edit(self, name: str, text: str, source: str = "") -> ScenarioEditor:
         """An editor on `text`, or the one that is open on the same `source`: a path, "" for a new scenario."""
@@ -72,7 +70,7 @@ class ScenarioHandlers(Handlers):
             name, text, written.judge, written.complete, parent=self._context.window
         )
         editor.runRequested.connect(self._run)
-        editor.saveRequested.connect(lambda written: self._save(editor, written))
+        editor.saveRequested.connect(lambda changed: self._save(editor, changed))
         editor.show()
         return editor
 
@@ -120,10 +118,9 @@ class WrittenScenario:
         try:
             self._known = parse_scenario(text, window=self._window)
         except ScenarioError as error:
-            found = re.match(r"scenario, line (\d+): (.*)", str(error), re.DOTALL)
-            if found is None:
-                return 1, str(error)
-            return int(found[1]), tr("Line {line}: {fault}", line=found[1], fault=found[2])
+            cause = error.__cause__
+            assert isinstance(cause, YamlError)
+            return cause.line, tr("Line {line}: {fault}", line=cause.line, fault=cause.sentence)
         return 0, ""
 
     def complete(self, text: str, at: int) -> tuple[int, list[Word]]:
@@ -134,7 +131,8 @@ class WrittenScenario:
 
 def scenario_facts(name: str, scenario: Scenario, kept: frozenset[str]) -> ScenarioFacts:
     """A scenario as the picker shows it; `kept` holds the texts of the steps of its lesson that were done once."""
-    readers = sum(spec.count for spec in scenario.consumers) + sum(spec.count for spec in scenario.workers)
+    kinds = (scenario.consumers, scenario.workers, scenario.subscribers, scenario.share_groups)
+    readers = sum(spec.count for specs in kinds for spec in specs)
     counts = (
         (len(scenario.topics), tr("1 topic"), tr("{count} topics", count=len(scenario.topics))),
         (len(scenario.queues), tr("1 queue"), tr("{count} queues", count=len(scenario.queues))),

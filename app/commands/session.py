@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -11,13 +10,11 @@ from PySide6.QtWidgets import QFileDialog
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import Given, choice, form_of, not_there
 from app.presenters.filters import help_rows
-from app.sessions.event_text import event_line
-from broker_core.broker.occurrences import FIELDS, BrokerState, occurrences, tester
+from app.sessions.run_until import RunUntil, why_no_condition
+from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine
-from broker_core.events import Event
-from broker_core.filters import Filter, FilterError, parse
-from broker_core.simulation.simulation import Simulation
+from broker_core.filters import parse
 from widgets.dialogs.form import Values
 from widgets.hint_bar import Notice
 from widgets.i18n import mark, tr
@@ -29,65 +26,6 @@ BEGINNINGS = {
     NEW_SEED: mark("From the beginning, with a new seed"),
 }
 EXAMPLES = mark('kind = dead_lettered and cause contains timeout; lag > 100 and group = "billing"; time >= 00:31')
-
-
-class RunUntil:
-    """A background task for the engine: steps until an event, or the state right after it, fits `condition`.
-
-    `found` is that event afterwards, None if the session came to `until_ns` before; then it is `over`.
-    """
-
-    def __init__(self, simulation: Simulation, condition: Filter, until_ns: int) -> None:
-        self._simulation = simulation
-        self._fits = tester(condition)
-        self._state = BrokerState(simulation.broker, simulation.actors)
-        self._until_ns = until_ns
-        self._pending: list[Event] = []
-        self.found: Event | None = None
-        self.over = False
-
-    def go_on(self, enough: Callable[[], bool]) -> bool:
-        """In the engine's thread: True if it is found, or if nothing more comes."""
-        simulation, loop, pending = self._simulation, self._simulation.loop, self._pending
-        simulation.events.attach(pending.append)
-        try:
-            while not enough():
-                for _ in range(8):
-                    if not loop.run_next(self._until_ns):
-                        loop.advance_to(self._until_ns)
-                        self.over = True
-                        return True
-                    if pending and self._look():
-                        return True
-            return False
-        finally:
-            simulation.events.detach(pending.append)
-
-    def _look(self) -> bool:
-        for event in self._pending:
-            if any(self._fits(each) for each in occurrences(event, self._state)):
-                self.found = event
-                break
-        self._pending.clear()
-        return self.found is not None
-
-    def summary(self, done: bool) -> str:
-        if self.found is not None:
-            return tr("Stopped right after {found}", found=event_line(self.found))
-        return self.why_unmet() if done else ""
-
-    def why_unmet(self) -> str:
-        return tr("The condition was not met before the end.") if self.over else ""
-
-
-def why_no_condition(text: str) -> str:
-    if not text.strip():
-        return tr("A condition is needed.")
-    try:
-        parse(text, FIELDS)
-    except FilterError as error:
-        return error.translated(tr)
-    return ""
 
 
 class SessionHandlers(Handlers):
@@ -158,10 +96,17 @@ class SessionHandlers(Handlers):
         }
         form = form_of("run_until", given, examples=tr(EXAMPLES))
         dialog = form.dialog(
-            self._context.window, lambda values: why_no_condition(values["condition"]), lambda _values: why_not_here
+            self._context.window, lambda values: self._why_not_until(values["condition"]), lambda _values: why_not_here
         )
         dialog.chosen.connect(self._run_from)
         dialog.open()
+
+    def _why_not_until(self, text: str) -> str:
+        source = self._controller.source
+        why = why_no_condition(text)
+        if why or source.outside_clients:  # what other programs bring may come yet
+            return why
+        return not_there(self._controller.snapshot, parse(text, FIELDS), source.scenario)
 
     def _run_from(self, values: Values) -> None:
         text = values["condition"]
@@ -185,5 +130,5 @@ class SessionHandlers(Handlers):
         self._controller.why_unmet = task.why_unmet
         self._controller.time.run_background(task.go_on, task.summary)
         message = tr("Running until {words}; Space stops it.", words=text)
-        absent = not_there(self._controller.snapshot, condition)  # it may come yet
+        absent = not_there(self._controller.snapshot, condition, source.scenario)  # it may come yet
         self._context.show_message(" ".join(filter(None, (message, absent))))

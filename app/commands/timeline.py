@@ -8,9 +8,10 @@ from app.commands.forms import form_of
 from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S
+from broker_core.engine.runner import Mode
+from widgets.bookmark_field import BookmarkField
 from widgets.formats import session_time, time_of
 from widgets.i18n import tr
-from widgets.timeline import BookmarkField
 
 _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
 
@@ -74,7 +75,9 @@ class TimelineHandlers(Handlers):
             self._context.show_message(tr("This is how the session ended.") if ended else tr("Live again."))
         elif self._controller.stored is None and not self._controller.time.stopped:
             self._context.show_message(
-                tr("This is the past; the session continues in the background. Alt+Right follows it again.")
+                tr("This is the past; the session is paused. Alt+Right goes back to the present.")
+                if self._controller.source.status.mode is Mode.PAUSED
+                else tr("This is the past; the session continues in the background. Alt+Right follows it again.")
             )
         if travel.looking_back and not travel.exact:
             self._context.show_message(tr("This session is not recorded: the nearest available moment is shown."))
@@ -149,7 +152,7 @@ class TimelineHandlers(Handlers):
         return True
 
     def _show_bookmarks(self) -> None:
-        self._context.views.timeline.bookmarks = [(mark.time_ns, mark.name) for mark in self.bookmarks.all()]
+        self._context.views.timeline_model.bookmarks = [(mark.time_ns, mark.name) for mark in self.bookmarks.all()]
 
     # -- branches
 

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from itertools import islice
+from dataclasses import asdict
 
 import msgspec
 
-from app.commands.context import CommandContext, Handlers
-from app.commands.forms import Given, as_is, choice, name_error, part_names, place_names, topic_names
+from app.commands.context import CommandContext, Handlers, lacking, named_or_only
+from app.commands.forms import Given, as_is, choice, name_error, part_names, place_names, queue_names, topic_names
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.operations.topics import CreateTopic as NewTopic
-from broker_core.operations.topics import LogSettings, TopicConfig, TopicSettings
+from broker_core.operations.topics import LogSettings, TopicConfiguration, TopicSettings
 from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.actions.topics import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.snapshots import PartitionView, TopicView
@@ -18,41 +18,37 @@ from widgets.dialogs.form import Values
 from widgets.i18n import tr
 from widgets.panels.backpressure import BackpressurePanel, Limits
 
-_LOG = {"segment_bytes": {"value": SEGMENT_BYTES // 1_024}}
+_LOG = {"segment_bytes": {"value": SEGMENT_BYTES}}
 
 
 class TopicHandlers(Handlers):
     MENU = (
-        (("topic", "lane"), (None, "add_partitions", "configure_topic", "delete_records", "delete_topic")),
-        (("topic", "lane", "queue"), ("set_flow",)),
-        (("",), ("create_topic",)),
+        ("topic lane", "| add_partitions configure_topic delete_records delete_topic"),
+        ("topic lane queue", "set_flow"),
+        ("", "create_topic"),
     )
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        bind, select = self.bind_action, tr("Select a topic on the canvas first.")
-        bind("create_topic", CreateTopic, self.ask_topic)
-        bind("add_partitions", AddPartitions, self.ask_partitions, self._topic, select)
-        bind("configure_topic", ConfigureTopic, self.ask_settings, self._topic, select)
-        bind("delete_records", DeleteRecords, self.ask_records, self._topic, select)
-        bind("delete_topic", DeleteTopic, self.ask_delete, self._topic, select)
-        none = tr("There is no topic or queue to limit; create one first.")
-        self.bind_action("set_flow", ConfigureTopic, self.ask_limits, self._targets, none)
+        bind, why_not = context.registry.bind, self._why_impossible
+        unselected = lacking(self._topic, tr("Select a topic on the canvas first."))
+        bind("create_topic", self.ask_topic, why_not(CreateTopic))
+        bind("add_partitions", self.ask_partitions, why_not(AddPartitions), unselected)
+        bind("configure_topic", self.ask_settings, why_not(ConfigureTopic), unselected)
+        bind("delete_records", self.ask_records, why_not(DeleteRecords), unselected)
+        bind("delete_topic", self.ask_delete, why_not(DeleteTopic), unselected)
+        none = lacking(self._targets, tr("There is no topic or queue to limit; create one first."))
+        forbidden = why_not(ConfigureTopic)
+        bind("set_flow", self.ask_limits, forbidden, none, self._why_not_limited)
         panel = context.window.tab(BackpressurePanel)
         panel.followed.connect(self._follow)
         panel.limitsChosen.connect(self._set_limits)
-        shown = context.registry.action("set_flow")
-        shown.changed.connect(lambda: panel.forbid(str(shown.data() or "")))
+        context.registry.action("set_flow").changed.connect(lambda: panel.forbid(forbidden()))
 
     def _topic(self) -> TopicView | None:
-        context = self._context
-        name = context.selected_topic()
-        queues = {queue.name for queue in context.controller.snapshot.queues}
-        own = (topic for topic in context.controller.snapshot.topics if topic.name not in queues)
-        if name:
-            return next((topic for topic in own if topic.name == name), None)
-        first = list(islice(own, 2))
-        return first[0] if len(first) == 1 else None
+        queues = set(queue_names(self._snapshot))
+        own = [topic for topic in self._snapshot.topics if topic.name not in queues]
+        return named_or_only(own, self._context.selected_topic())
 
     def ask_topic(self) -> None:
         taken, controller = place_names(self._snapshot), self._controller
@@ -86,15 +82,15 @@ class TopicHandlers(Handlers):
     def ask_settings(self) -> None:
         if topic := self._topic():
             name = topic.name
-            self.form(
+            dialog = self.form(
                 "configure_topic",
                 lambda v: ConfigureTopic(topic=name, log=_log(v)),
                 _LOG,
                 of=(LogSettings,),
-                known=lambda _v: TopicConfig(topic=name),
-                values=lambda settings: msgspec.structs.asdict(settings.log),
                 topic=name,
             )
+            known = TopicConfiguration(topic=name)
+            self.begin_with(dialog, lambda _v: known, lambda found: msgspec.structs.asdict(found.log))
 
     def ask_records(self) -> None:
         topic = self._topic()
@@ -140,9 +136,12 @@ class TopicHandlers(Handlers):
             )
 
     def _targets(self) -> list[str]:
-        snapshot = self._snapshot
-        topics = {topic.name for topic in snapshot.topics}
-        return topic_names(snapshot) + [queue.name for queue in snapshot.queues if queue.name not in topics]
+        """Topics and queues, without subscriptions, whose limits are made with them."""
+        return topic_names(self._snapshot) + [queue.name for queue in self._snapshot.queues if not queue.reads]
+
+    def _why_not_limited(self) -> str:
+        queue = self._snapshot.queue(self._context.selected("queue"))
+        return tr("Its limits are made with the subscription.") if queue and queue.reads else ""
 
     def _limited(self) -> str:
         context = self._context
@@ -153,13 +152,10 @@ class TopicHandlers(Handlers):
     def ask_limits(self) -> None:
         targets = self._targets()
         chosen = choice(targets, self._limited() or next(iter(targets), ""))
-        self.form(
-            "set_flow",
-            _action,
-            {"target": chosen},
-            of=(FlowConfig,),
-            known=lambda v: TopicConfig(topic=v["target"]),
-            values=lambda settings: msgspec.structs.asdict(settings.flow or FlowConfig()),
+        self.begin_with(
+            self.form("set_flow", _action, {"target": chosen}, of=(FlowConfig,)),
+            lambda v: TopicConfiguration(topic=v["target"]),
+            lambda settings: msgspec.structs.asdict(settings.flow or FlowConfig()),
             by="target",
         )
 
@@ -168,16 +164,11 @@ class TopicHandlers(Handlers):
 
         def change(settings: TopicSettings) -> None:
             flow = settings.flow or FlowConfig()
-            made = msgspec.structs.replace(
-                flow,
-                max_messages=limits.max_messages,
-                rate_per_s=limits.rate_per_s,
-                burst=flow.burst if limits.rate_per_s else None,
-                policy=limits.policy,
-            )
+            burst = flow.burst if limits.rate_per_s else None
+            made = msgspec.structs.replace(flow, burst=burst, **asdict(limits))
             self._controller.perform(ConfigureTopic(topic=target, flow=made))
 
-        self._answers.ask(TopicConfig(topic=target), change)
+        self._answers.ask(TopicConfiguration(topic=target), change)
 
     def _follow(self, link: str) -> None:
         self._context.canvas.reveal(link)

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections import deque
 
-from app.commands.context import CommandContext, Handlers, UndoStep
-from app.sessions.event_text import cause_text
+from app.commands.context import CommandContext, Handlers
+from app.commands.undo_stack import UndoStep
+from app.sessions.core_sentences import cause_text
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import HoldSchedule
@@ -62,14 +63,10 @@ class UndoHandlers(Handlers):
             _BrokerStep(self, self._context, performed, performed.inverse)
 
     def _refused(self, _sentence: str, source: str, later: bool) -> None:
-        if source not in (UNDO, REDO):
-            return
-        # The controller has said why: it can be tried again, or it is too late for it.
-        step = self._asked.popleft().step
-        if later:
-            self._context.undo.put_back(step)
-        else:
-            self._context.undo.drop(step)
+        if source in (UNDO, REDO):
+            # The controller has said why: it can be tried again, or it is too late for it.
+            undo, step = self._context.undo, self._asked.popleft().step
+            undo.put_back(step) if later else undo.drop(step)
 
     def ask(self, step: _BrokerStep, action: UserAction, source: str) -> None:
         self._asked.append(step)
@@ -101,5 +98,5 @@ class _BrokerStep:
             cause_text(performed.sentence),
             lambda: handlers.ask(self, self.inverse, UNDO),
             lambda: handlers.ask(self, self.again, REDO),
-            context.controller.why_not,
+            lambda: context.controller.why_not(type(self.inverse)) or context.controller.why_not(type(self.again)),
         )

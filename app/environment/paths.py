@@ -47,7 +47,7 @@ def find_scenario(name: str) -> Path:
 
 
 class NoSuchScenario(ScenarioError):
-    """What was named is not there."""
+    """There is no scenario of the given name."""
 
 
 def sessions_folder() -> Path:
@@ -55,7 +55,7 @@ def sessions_folder() -> Path:
 
 
 def deeds_file() -> Path:
-    """What this user has done to clusters that run elsewhere."""
+    """The file that records what this user has done to observed clusters."""
     return Path(platformdirs.user_state_dir(APP_NAME)) / "deeds.jsonl"
 
 

@@ -15,7 +15,7 @@ LENGTH = "*"  # the name of the leaf that has how many items a list has
 
 
 class LeafColumn:
-    """A leaf: at which moments it changed, and to which values, by their numbers; differences both.
+    """A leaf: `moments` and `values` are differences to the one before; `values` are indexes into `Columns.values`.
 
     In the file: two lists, each by its number among all lists, for many columns change at the same moments alike.
     """
@@ -51,7 +51,7 @@ class Columns:
         self._moment += 1
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it: the values, the lists, and the tree with a column at each leaf."""
+        """The columns as JSON values: the values, the lists, and the tree with a column at each leaf."""
         lists: dict[tuple[int, ...], int] = {}
         root = _plain(self._root, lists)
         return {"values": self.values, "lists": list(lists), "root": root, "moments": self._moment}
@@ -77,7 +77,7 @@ class Columns:
         if isinstance(value, _HOLDERS):
             child = node.setdefault(name, {})
             assert type(child) is dict, f"{name} is a value at one moment, and holds others at another"
-            self._walk(child, last if isinstance(last, _HOLDERS) else (), value)
+            self._walk(child, last if isinstance(last, _HOLDERS) else {}, value)
         else:
             self._leaf(node, name, value)
 
@@ -103,9 +103,8 @@ class Columns:
 def _items(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    named = {str(at): item for at, item in enumerate(value)}
     # An empty list is there, too: it has a length.
-    return {LENGTH: len(value), **named} if value or isinstance(value, list) else named
+    return {LENGTH: len(value), **{str(at): item for at, item in enumerate(value)}}
 
 
 def _plain(node: dict[str, Any], lists: dict[tuple[int, ...], int]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.pages.scene import state_of
+from app.presenters.columns import KEY_CHARS
 from app.sessions.event_text import about, event_word, kind_word, place_text
 from broker_core.clock import NS_PER_MS
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
@@ -17,7 +18,6 @@ from widgets.formats import plain_text
 from widgets.i18n import tr
 
 LETTERS_LISTED = 1_000
-KEY_CHARS = 60
 _ORDER = tuple(kind for kind in EventKind if kind in MESSAGE_KINDS)
 _PRODUCED = frozenset(
     {

@@ -12,11 +12,10 @@ from app.pages.happenings import Happenings
 from app.pages.scene import Scene, Tree, state_of
 from app.presenters.canvas import CanvasModel
 from app.presenters.charts import chart_facts
-from app.presenters.inspector import inspector_facts, lag_told, lane_facts
+from app.presenters.inspector import Inspector, inspector_facts, lag_told
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
-from app.presenters.status import StatusModel
+from app.presenters.status import StatusModel, window_words
 from app.presenters.timeline import TimelineModel
 from app.sessions.bookmarks import Bookmarks
 from app.sessions.collectors.collectors import Collectors
@@ -25,6 +24,7 @@ from broker_core.clock import NS_PER_MS, NS_PER_S, ns_from_s, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.event_index import EventIndex
 from broker_core.recording.hidden_hosts import HiddenHosts
+from broker_core.recording.judged import check_moment
 from broker_core.snapshots import OffsetView, PartitionView, Snapshot, TopicView
 from resources.colours import HUES
 from widgets.bytes_text import contained
@@ -33,7 +33,7 @@ from widgets.cards import RebalanceFacts
 from widgets.formats import Times, session_time
 from widgets.i18n import mark, tr
 from widgets.panels.inspector import InspectorFacts
-from widgets.timeline import LANES
+from widgets.timeline_facts import LANES
 
 KEYS, HOSTS = "keys", "hosts"
 #: What can be left out: its words on the page.
@@ -60,15 +60,12 @@ class MomentViews:
 
     def __init__(self, collectors: Collectors, times: Times, shown: Callable[[str], str] = str) -> None:
         self._ownership, self._times, self._shown = collectors.ownership, times, shown
-        self._rates, self._owners = Rates(), Owners()
-        self._rates.attach(collectors.series)
+        self._series, self._owners = collectors.series, Owners()
         self._owners.attach(collectors.hues)
-        self._canvas = CanvasModel(self._owners, self._rates)
-        self._canvas.has_bench = collectors.deliveries
+        self._canvas = CanvasModel(self._owners, self._series)
         self._cards = RebalanceCards(self._owners, times)
         self._cards.attach(collectors.ownership, deliveries=collectors.deliveries)
-        self._status = StatusModel(self._rates)
-        self._status.deliveries = collectors.deliveries
+        self._status = StatusModel(self._series)
         self._scene = Scene()
         self._lane_trees: dict[tuple[str, int], tuple[Any, Tree]] = {}
         self._card_trees: dict[tuple[str, int], tuple[RebalanceFacts, Tree]] = {}
@@ -82,7 +79,7 @@ class MomentViews:
                 "clock": session_time(snapshot.time_ns),
                 "wall": self._times.wall(snapshot.time_ns),
                 "rate": status.rate,
-                "rates": self._rates.window_words(snapshot.time_ns),
+                "rates": window_words(self._series, snapshot.time_ns) if snapshot.time_ns else "",
                 "in_flight": status.in_flight,
                 "scene": self._scene.tree(view),
                 "facts": dict(self._facts(snapshot, view, second)),
@@ -91,14 +88,14 @@ class MomentViews:
         )
 
     def _facts(self, snapshot: Snapshot, view: CanvasView, second: dict[str, str]) -> Iterator[tuple[str, Tree]]:
-        """By the id of each thing; to look for each partition among all offsets would take too long."""
+        """The facts of each inspected thing, with its id. Offsets are grouped by partition first, for speed."""
         read: dict[tuple[str, int], list[tuple[str, OffsetView]]] = {}
         for group in snapshot.groups:
             for at in group.offsets:
                 read.setdefault((at.topic, at.partition), []).append((group.name, at))
         topics = {f"topic:{topic.name}": topic for topic in snapshot.topics}
         for name in _inspected(view):
-            found = inspector_facts(snapshot, name, self._rates, self._ownership)
+            found = inspector_facts(snapshot, name, self._series, self._ownership)
             if found is not None:
                 yield name, facts_tree(found, second.get(name, ""))
             if (topic := topics.get(name)) is not None:
@@ -110,12 +107,12 @@ class MomentViews:
     def _lane(
         self, snapshot: Snapshot, topic: TopicView, part: PartitionView, read: list[tuple[str, OffsetView]], second: str
     ) -> Tree:
-        """From one moment to the next mostly the age of its lags changes: all else is the tree of before."""
+        """The facts of a partition. They are reused from the last moment if only the age of its lags has changed."""
         stands = [(group, at.owner, at.position, at.committed, at.lag) for group, at in read]
         key, place = (part, topic.compacted, second, stands), (topic.name, part.partition)
         known_key, tree = self._lane_trees.get(place, (None, {}))
         if part.transactions or known_key != key:
-            tree = facts_tree(lane_facts(snapshot, topic, part, read, self._rates), second)
+            tree = facts_tree(Inspector(snapshot, self._series, self._ownership).lane(topic, part, read), second)
             self._lane_trees[place] = key, tree
             return tree
         first, *sections = tree["sections"]
@@ -213,9 +210,7 @@ def moments_of(end_ns: int, wanted: PagePart) -> list[int]:
     """The whole seconds of the part that is wanted, and its end. Raises INVALID_REQUEST if nothing is in it."""
     first_ns = ns_from_s(wanted.from_s or 0.0)
     last_ns = end_ns if wanted.to_s is None else min(end_ns, ns_from_s(wanted.to_s))
-    if first_ns > end_ns:
-        about = f"--from {wanted.from_s:g} is after the end of the session, which lasts {s_from_ns(end_ns):.1f} s"
-        raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+    check_moment("--from", wanted.from_s, end_ns)
     if wanted.to_s is not None and first_ns >= ns_from_s(wanted.to_s):
         about = "the part of the session is empty; --from must be before --to"
         raise BrokerError(ErrorCode.INVALID_REQUEST, about)
@@ -240,8 +235,7 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
             report(min(0.4, 0.4 * number / expected), tr("Reading"))
         for sink in sinks:
             sink(event)
-    times = Times(stored.started_at)
-    views = MomentViews(collectors, times, shown)
+    views = MomentViews(collectors, Times(stored.started_at), shown)
     columns = Columns()
     open_ns: int | None = None  # a page of a broker that was empty at first opens where something is
     for moment, time_ns in enumerate(moments_ns):
@@ -271,9 +265,7 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
 def _timeline(
     stored: StoredSession, collectors: Collectors, first_ns: int, last_ns: int, shown: Callable[[str], str]
 ) -> dict[str, Any]:
-    rates = Rates()
-    rates.attach(collectors.series)
-    model = TimelineModel(rates)
+    model = TimelineModel(collectors.series)
     model.attach(collectors.timeline)
     model.bookmarks = [(each.time_ns, each.name) for each in Bookmarks(stored.folder).all()]
     facts = model.update(Snapshot(stored.end_ns, 0))
@@ -286,7 +278,7 @@ def _timeline(
         "samples": [
             [at_ns // NS_PER_MS, round(per_s, 1)] for at_ns, per_s in facts.samples if first_ns <= at_ns <= last_ns
         ],
-        "lanes": [[lane, tr(LANES[lane])] for lane in cut.lanes()],
+        "lanes": [[lane, tr(LANES[lane])] for lane in cut.lanes],
         "bands": [
             {
                 "lane": band.lane,

@@ -8,7 +8,6 @@ import dataclasses
 import hashlib
 import os
 import tempfile
-import tomllib
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -36,7 +35,7 @@ from widgets.i18n import tr
 from widgets.panels.report import FindingFacts
 from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, Theme
 
-_WORDS = tomllib.loads(resources.path("session_page", "words.toml").read_text(encoding="utf-8"))
+_WORDS = resources.table("session_page", "words.toml")
 
 
 def words() -> dict[str, str]:
@@ -56,7 +55,7 @@ _SIZES = {
     "heat_label": layout.HEAT_LABEL_H,
     "cell": layout.CELL_PITCH,
     "pad": layout.PAD,
-    "label_x": lane_painter.LABEL_X,
+    "label_x": layout.LABEL_X,
     "track_x": lane_painter.TRACK_X[Step.NEAR],
     "track_h": lane_painter.TRACK_H,
     "end_w": lane_painter.END_W[Step.NEAR],
@@ -165,7 +164,8 @@ def _clock(time_ms: int) -> str:
 def _too_large(stored: StoredSession, wanted: PagePart, size_bytes: int) -> str:
     from_s = wanted.from_s or 0.0
     end_s = s_from_ns(stored.end_ns) if wanted.to_s is None else wanted.to_s
-    would_s = from_s + int((end_s - from_s) * 0.9 * MOST_BYTES / size_bytes)
+    lasts_s = (end_s - from_s) * 0.9 * MOST_BYTES / size_bytes
+    would_s = from_s + (int(lasts_s) or float(f"{lasts_s:.1g}"))
     megabytes = MOST_BYTES / 1e6
     return (
         f"the page would have {size_bytes / 1e6:.1f} MB, more than the {megabytes:.0f} MB that mail and tickets take; "
@@ -216,8 +216,8 @@ def _hash(source: str) -> str:
 
 
 def _packed(data: bytes) -> str:
-    """Its length in four bytes and itself deflated, in 85 characters, a tenth shorter than in 64; without the "<" that
-    could end its element.
+    """`data` deflated, after its length in four bytes, in Base85 (a tenth shorter than Base64) without "<", which could
+    end the HTML element.
     """
     deflated = zlib.compress(data, 9)
     return base64.b85encode(len(deflated).to_bytes(4, "big") + deflated, pad=True).decode().replace("<", '"')

@@ -11,11 +11,11 @@ from widgets.canvas.group_item import idle_text, lag_texts
 from widgets.canvas.lane_painter import heat_cells, heat_share, nice_scale, strip_shares
 from widgets.canvas.layout import (
     CELL_COLUMNS,
-    LANE_LIMIT,
     Arrangement,
     Layout,
     LayoutKey,
     best_arrangement,
+    is_heat_map,
     lay_out,
     layout_key,
     partitions_per_cell,
@@ -24,8 +24,9 @@ from widgets.canvas.layout import (
 from widgets.canvas.lettering import count_text, rate_text, short_count
 from widgets.canvas.link_item import thickness_of
 from widgets.canvas.ports import word_places
-from widgets.canvas.queue_item import EXPIRING, RINGS, queue_figures, reads_text
-from widgets.canvas.topic_item import largest_lag, short_names
+from widgets.canvas.queue_item import EXPIRING, RINGS, queue_figures, reads_text, rings_words
+from widgets.canvas.topic_item import largest_lag
+from widgets.canvas.topic_words import NO_GROUP, heat_words, short_names, track_words, worst_words
 from widgets.canvas.view import (
     BENCH_ID,
     CanvasView,
@@ -120,7 +121,7 @@ class Scene:
         scale = self._scales[topic.name] = nice_scale(largest_lag(topic), self._scales.get(topic.name, 0))
         shown = shown_groups(topic)
         groups = [group.group for group in topic.lanes[0].groups[:shown]] if topic.lanes else []
-        is_heat = len(topic.lanes) > LANE_LIMIT
+        is_heat = is_heat_map(len(topic.lanes))
         lanes: list[Tree] = [] if is_heat else [_lane(topic.name, lane, shown, scale) for lane in topic.lanes]
         return {
             "kind": "topic",
@@ -128,20 +129,12 @@ class Scene:
             "note": rate_text(topic.rate_per_s),
             "state": state_of(topic.gate),
             "schema": topic.schema,
-            "read": _read_words(topic, groups, scale, is_heat),
+            "read": heat_words(len(topic.lanes)) if is_heat else track_words(scale, bool(groups)),
             "groups": list(groups),
             "titles": list(short_names(groups)),
             "lanes": lanes,
             "heat": [_heat(topic, at, name, scale) for at, name in enumerate(groups or [""])] if is_heat else [],
         }
-
-
-def _read_words(topic: TopicBox, groups: list[str], scale: int, is_heat: bool) -> str:
-    if is_heat:
-        per_cell = partitions_per_cell(len(topic.lanes))
-        share = tr(", {per_cell} to a cell", per_cell=per_cell) if per_cell > 1 else ""
-        return tr("{count} partitions as a heat map{share}", count=count_text(len(topic.lanes)), share=share)
-    return tr("last {count} messages", count=count_text(scale)) if groups else tr("no group reads it")
 
 
 def _lane(topic: str, lane: Lane, shown: int, scale: int) -> Tree:
@@ -171,10 +164,9 @@ def _standing(lane: Lane, group: LaneGroup, scale: int) -> Tree:
 def _heat(topic: TopicBox, at: int, name: str, scale: int) -> Tree:
     per_cell = partitions_per_cell(len(topic.lanes))
     cells = heat_cells(topic.lanes, at, per_cell)
-    worst = max((lag for lag, _group in cells), default=-1)
     return {
-        "name": name or tr("no group"),
-        "worst": tr("worst lag {count}", count=short_count(int(worst))) if worst >= 0 else "",
+        "name": name or tr(NO_GROUP),
+        "worst": worst_words(cells),
         "columns": CELL_COLUMNS,
         "cells": [
             {
@@ -211,16 +203,14 @@ def _group(group: GroupBox) -> Tree:
 
 
 def _queue(queue: QueueBox) -> Tree:
-    shown = queue.leases[:RINGS]
-    more = queue.in_flight - len(shown)
     return {
         "kind": "queue",
         "name": queue.name,
         "note": rate_text(queue.rate_per_s),
         "state": state_of(queue.gate),
         "figures": [{"name": word, "count": count_text(count)} for word, count in queue_figures(queue)],
-        "rings": [_ring(ring) for ring in shown],
-        "rest": f"+{short_count(more)}" if more > 0 and shown else "" if shown else tr("Nothing in flight."),
+        "rings": [_ring(ring) for ring in queue.leases[:RINGS]],
+        "rest": rings_words(queue),
         "reads": reads_text(queue.reads) if queue.reads else "",
     }
 

@@ -27,13 +27,19 @@ class AccessModel(SnapshotModel[AccessRow]):
         columns: tuple[Column[AccessRow], ...] = (
             Column("Kind", kind_of, (70,)),
             Column("Who", who, (150, 2)),
-            Column("What", what, (160, 2), roles={Role.WARN: lambda row: "failure" if is_denial(row) else ""}),
+            Column(
+                "What",
+                what,
+                (160, 2),
+                roles={Role.WARN: lambda row: "failure" if isinstance(row, Acl) and row.deny else ""},
+            ),
             Column("Details", details, (170, 3)),
             number_column(
                 "At most (per s)",
                 lambda row: row.bytes_per_s if isinstance(row, ClientQuota) else None,
                 (120,),
-                shown=lambda rate: "" if rate is None else localized(f"{rate:,.0f} B"),
+                shown=lambda rate: localized(f"{rate:,.0f} B"),
+                absent="",
                 about="Bytes that a client may send or fetch per second; a request beyond that waits.",
                 field="limit",
                 kind="size",
@@ -68,10 +74,6 @@ def what(row: AccessRow) -> str:
     if isinstance(row, ClientQuota):
         return tr(_LIMITED[row.key])
     return tr("authenticates by {way}", way=row.mechanism)
-
-
-def is_denial(row: AccessRow) -> bool:
-    return isinstance(row, Acl) and row.deny
 
 
 def details(row: AccessRow) -> str:

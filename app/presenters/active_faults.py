@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.sessions.event_text import rule_text
+from app.sessions.core_sentences import rule_text
+from broker_core.clock import NS_PER_S
 from broker_core.snapshots import NOT_SEEN, FaultView, GroupView, Snapshot
 from widgets.formats import duration
 from widgets.i18n import mark, tr
@@ -15,17 +16,20 @@ _WORDS = {
     "heartbeats dropped": ("No heartbeats", mark("no heartbeats")),
 }
 
-
 DISK_FULL, LOST = "Disk full", "Connection lost"
 
 
+def is_rule(fault: FaultView) -> bool:
+    """Whether messages fail by a rule: of a client, or of the topic, queue or group of that name."""
+    return fault.fault.startswith("rule ")
+
+
 def state_of(fault: FaultView) -> str:
-    if fault.fault.startswith("rule "):
+    if is_rule(fault):
         return "Failing"
     if fault.fault.startswith("fault "):
         return "Fault"
-    state, _short = _WORDS.get(fault.fault, ("Fault" if fault.client else DISK_FULL, ""))
-    return state
+    return _WORDS.get(fault.fault, ("Fault" if fault.client else DISK_FULL, ""))[0]
 
 
 def program_state(active: Iterable[FaultView], client: str, per_s: float) -> str:
@@ -57,10 +61,13 @@ def left_of(fault: FaultView, now_ns: int) -> str:
     return tr("{time} left", time=duration(max(0, fault.until_ns - now_ns)))
 
 
+def whom(fault: FaultView) -> str:
+    """What it disturbs: a client, the requests of every client, or the disk."""
+    return fault.client or (tr("requests") if fault.fault.startswith("fault ") else tr("the disk"))
+
+
 def fault_text(fault: FaultView, now_ns: int) -> str:
-    broker = tr("requests") if fault.fault.startswith("fault ") else tr("the disk")
-    who = fault.client or broker
-    return tr("{who}: {what} ({time})", who=who, what=rule_text(fault.what), time=left_of(fault, now_ns))
+    return tr("{who}: {what} ({time})", who=whom(fault), what=rule_text(fault.what), time=left_of(fault, now_ns))
 
 
 def marks(snapshot: Snapshot) -> dict[str, str]:
@@ -71,7 +78,7 @@ def marks(snapshot: Snapshot) -> dict[str, str]:
         # Seconds are enough on a card, and let an unchanged one be recognised.
         _state, short = _WORDS.get(fault.fault, ("", mark("failing")))
         word = tr(short)
-        left_s = None if fault.until_ns is None else max(0, fault.until_ns - snapshot.time_ns) // 1_000_000_000
+        left_s = None if fault.until_ns is None else max(0, fault.until_ns - snapshot.time_ns) // NS_PER_S
         left = "" if left_s is None else tr("{seconds} s", seconds=left_s)
         words.setdefault(fault.client, ", ".join(part for part in (word, left) if part))
     return words

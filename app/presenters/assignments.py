@@ -120,10 +120,6 @@ def span_text(span: Span) -> str:
     return tr("{start} to {end}", start=start, end=end)
 
 
-NOBODY = "nobody"
-NO_GROUP = "no group"
-
-
 class AssignmentRow(NamedTuple):
     """One partition in one group; `owner` and `group` are "" if there is none."""
 
@@ -141,8 +137,8 @@ class AssignmentsModel(SnapshotModel[AssignmentRow]):
         columns: tuple[Column[AssignmentRow], ...] = (
             Column("Topic", lambda row: row.topic, (130, 3)),
             number_column("Partition", lambda row: row.partition, (84,), shown=str),
-            Column("Group", lambda row: row.group or NO_GROUP, (120, 2)),
-            owners.owner_column("Owner", lambda row: row.owner, (150, 3), nobody=NOBODY),
+            Column("Group", lambda row: row.group or tr("no group"), (120, 2)),
+            owners.owner_column("Owner", lambda row: row.owner, (150, 3), nobody=tr("nobody")),
             time_column(
                 "Since (session time)",
                 lambda row: row.since_ns,
@@ -174,7 +170,7 @@ class AssignmentsModel(SnapshotModel[AssignmentRow]):
         self.set_rows(tuple(sorted(rows, key=lambda row: (row.topic, row.partition, row.group))))
 
     def _of_group(self, group: GroupView, topics: Mapping[str, TopicView], at: Snapshot) -> list[AssignmentRow]:
-        owned = {place: member.client for member in group.members for place in member.partitions}
+        owned = group.owners
         places = {(offset.topic, offset.partition) for offset in group.offsets} | owned.keys()
         for name in group.topics:
             if name in topics:
@@ -195,7 +191,11 @@ class AssignmentsPresenter(TablePresenter[AssignmentsPanel]):
         self.ownership = OwnershipModel(sources.owners, sources.times)
         super().__init__(sources, self.model, self.ownership)
         self.panel.groupChosen.connect(lambda _name: self.show_again())
-        self.panel.historyShown.connect(lambda on: self.filter_in(self.ownership if on else self.model))
+        self.panel.secondShown.connect(self._turn)
+
+    def _turn(self, history: bool) -> None:
+        self.filter_in(self.ownership if history else self.model)
+        self.show_again()
 
     def restart(self) -> None:
         super().restart()
@@ -210,5 +210,5 @@ class AssignmentsPresenter(TablePresenter[AssignmentsPanel]):
         shown = self.panel.groups.currentText()
         shown = shown if shown in names else (names[0] if names else "")
         self.panel.set_groups(names, shown)
-        if self.panel.history:
+        if self.panel.shows_second:
             self.ownership.update(snapshot, shown)

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from app.presenters.panel_presenter import PanelPresenter, Sources
-from app.presenters.rates import Rates
+from app.presenters.panel_presenter import PanelPresenter
 from app.sessions.event_text import kind_word
-from app.sessions.history.series import of_actor
+from app.sessions.history.series import SessionSeries, of_actor
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
-from widgets.formats import count, duration, per_second, session_time
+from widgets.formats import byte_size, count, duration, per_second, session_time
 from widgets.i18n import localized, mark, tr
 from widgets.panels.backpressure import BackpressurePanel, BlockChain, ChainLink, GaugeFacts, Limits
 
@@ -32,9 +31,8 @@ def gates(snapshot: Snapshot) -> list[tuple[GateView, str]]:
 
 
 def gate_of(snapshot: Snapshot, target: str) -> GateView | None:
-    topics = (topic.gate for topic in snapshot.topics if topic.name == target)
-    queues = (queue.gate for queue in snapshot.queues if queue.name == target)
-    return next((gate for gate in (*queues, *topics) if gate is not None), None)
+    """The gate of `target`: the queue's if a topic has the same name, too; None if it has none."""
+    return next((gate for gate, _kind in reversed(gates(snapshot)) if gate.target == target), None)
 
 
 def gate_state(gate: GateView | None) -> str:
@@ -44,26 +42,35 @@ def gate_state(gate: GateView | None) -> str:
     """
     if gate is None:
         return ""
-    share = _share(gate)
-    if (gate.blocked and not only_rate(gate)) or (share is not None and share >= 1.0):
+    share = _share(gate) or 0.0
+    if (gate.blocked and not only_rate(gate)) or share >= 1:
         return "Full"
-    if gate.blocked or (share is not None and share >= NEARLY_FULL) or (gate.tokens is not None and gate.tokens < 1):
+    if gate.blocked or share >= NEARLY_FULL or (gate.tokens is not None and gate.tokens < 1):
         return "Limited"
     return "Open"
 
 
 def only_rate(gate: GateView) -> bool:
-    return not gate.limit and gate.rate_limit_per_s is not None
+    return _share(gate) is None and gate.rate_limit_per_s is not None
 
 
 def _share(gate: GateView) -> float | None:
-    return None if not gate.limit else gate.depth / gate.limit
+    """What is used of the limit in messages or of that in bytes, whichever is more; None without both."""
+    used = ((gate.depth, gate.limit), (gate.depth_bytes, gate.limit_bytes))
+    return max((depth / limit for depth, limit in used if limit), default=None)
+
+
+def _depth(gate: GateView) -> str:
+    """What is used of each limit, in words."""
+    if _share(gate) is None:
+        return tr("{depth}, no limit", depth=count(gate.depth))
+    used = [(count(gate.depth), count(gate.limit))] if gate.limit else []
+    used += [(byte_size(gate.depth_bytes), byte_size(gate.limit_bytes))] if gate.limit_bytes else []
+    return ", ".join(tr("{depth} of {limit}", depth=depth, limit=limit) for depth, limit in used)
 
 
 def _tokens(gate: GateView) -> str:
-    if gate.tokens is None:
-        return ""
-    tokens = localized(f"{max(0.0, gate.tokens):,.0f}")
+    tokens = localized(f"{max(0.0, gate.tokens or 0.0):,.0f}")
     return tr("{number} token", number=tokens) if tokens == "1" else tr("{number} tokens", number=tokens)
 
 
@@ -78,26 +85,23 @@ def turned_away(actor: ActorView) -> dict[str, int]:
 
 
 def turned_away_words(actor: ActorView) -> str:
-    parts = [
+    return ", ".join(
         f"{count(number)} {tr(kind_word(EventKind(kind))).lower()}"
         for kind, number in turned_away(actor).items()
         if number
-    ]
-    return ", ".join(parts)
-
-
-def _slowest(gate: GateView, kind: str) -> str:
-    """Whose unread messages are the depth: a topic's slowest group, or all that a queue has not finished with."""
-    if kind == "queue":
-        return tr("Includes ready, delayed and in-flight messages")
-    return (
-        tr("Slowest reader: {slowest}", slowest=gate.slowest)
-        if gate.slowest and gate.depth
-        else tr("No reader is behind")
     )
 
 
-def gate_turned_away(gate: GateView) -> str:
+def _slowest(gate: GateView, kind: str) -> str:
+    """Whose unread messages make up the depth: the topic's slowest group, or all that a queue has not finished."""
+    if kind == "queue":
+        return tr("Includes ready, delayed and in-flight messages")
+    if gate.slowest and gate.depth:
+        return tr("Slowest reader: {slowest}", slowest=gate.slowest)
+    return tr("No reader is behind")
+
+
+def _turned_away(gate: GateView) -> str:
     blocked = tr("Blocked {time} in all", time=duration(gate.blocked_ns_total))
     counts = {"rejected": gate.rejected, "dropped": gate.dropped, "evicted": gate.evicted}
     words = {kind: f"{tr(kind_word(EventKind(kind)))} {count(number)}" for kind, number in counts.items()}
@@ -108,21 +112,22 @@ def gate_turned_away(gate: GateView) -> str:
     return " · ".join(parts)
 
 
+def gate_detail(gate: GateView | None) -> str:
+    """What a card says of a gate that limits the depth."""
+    if gate is None or _share(gate) is None:
+        return ""
+    return tr(", depth {depth}", depth=_depth(gate)) + f"\n{_turned_away(gate)}"
+
+
 def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = True) -> GaugeFacts:
     """The gate of a subscription is made with it, and not `changeable`."""
-    depth = (
-        tr("{depth:,} of {limit:,}", depth=gate.depth, limit=gate.limit)
-        if gate.limit
-        else tr("{depth:,}, no limit", depth=gate.depth)
-    )
+    depth = _depth(gate)
     rates = tr("No rate limit")
     if gate.rate_limit_per_s is not None:
-        tokens = _tokens(gate)
-        rates = tr("At most {rate} messages/s", rate=per_second(gate.rate_limit_per_s)) + (
-            tr(" · {tokens} left", tokens=tokens) if tokens else ""
-        )
+        rate, tokens = per_second(gate.rate_limit_per_s), _tokens(gate)
+        rates = tr("At most {rate} messages/s", rate=rate) + tr(" · {tokens} left", tokens=tokens)
         if only_rate(gate):
-            depth = f"{per_second(gate.rate_limit_per_s)}/s" + (f", {tokens}" if tokens else "")
+            depth = f"{rate}/s, {tokens}"
     return GaugeFacts(
         target=gate.target,
         kind=kind,
@@ -135,25 +140,25 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
         blocked=tuple(
             tr("{name} for {time}", name=name, time=duration(now_ns - since_ns)) for name, since_ns in gate.blocked
         ),
-        turned_away=gate_turned_away(gate),
+        turned_away=_turned_away(gate),
         limits=Limits(gate.limit, gate.rate_limit_per_s, gate.policy) if changeable else None,
     )
 
 
 def gauges(snapshot: Snapshot) -> tuple[GaugeFacts, ...]:
-    subscriptions = {actor.target for actor in snapshot.actors if actor.target not in actor.topics}
+    subscriptions = {("queue", queue.name) for queue in snapshot.queues if queue.reads}
     facts = [
-        gauge_facts(gate, kind, snapshot.time_ns, changeable=gate.target not in subscriptions)
+        gauge_facts(gate, kind, snapshot.time_ns, changeable=(kind, gate.target) not in subscriptions)
         for gate, kind in gates(snapshot)
     ]
     return tuple(sorted(facts, key=lambda one: (_ORDER[one.state], one.kind, one.target)))
 
 
-def block_chains(snapshot: Snapshot, rates: Rates) -> tuple[BlockChain, ...]:
+def block_chains(snapshot: Snapshot, series: SessionSeries) -> tuple[BlockChain, ...]:
     """A chain for every producer that waits, the longest wait first."""
     found: list[tuple[int, BlockChain]] = []
     for gate, kind in gates(snapshot):
-        behind = _behind(snapshot, gate, kind, rates)
+        behind = _behind(snapshot, gate, kind, series)
         for producer, since_ns in gate.blocked:
             links = (ChainLink(producer, f"producer:{producer}"), *behind)
             since = tr(
@@ -163,26 +168,22 @@ def block_chains(snapshot: Snapshot, rates: Rates) -> tuple[BlockChain, ...]:
     return tuple(chain for _, chain in sorted(found, key=lambda each: each[0]))
 
 
-def _behind(snapshot: Snapshot, gate: GateView, kind: str, rates: Rates) -> list[ChainLink]:
+def _behind(snapshot: Snapshot, gate: GateView, kind: str, series: SessionSeries) -> list[ChainLink]:
     place = f"{kind}:{gate.target}"
-    if only_rate(gate) or (gate.tokens is not None and gate.tokens < 1 and gate.depth < (gate.limit or 1 << 60)):
+    if only_rate(gate) or (gate.tokens is not None and gate.tokens < 1 and (_share(gate) or 0) < 1):
         per_s = per_second(gate.rate_limit_per_s or 0)
         return [ChainLink(tr("{name} takes {rate} messages/s", name=gate.target, rate=per_s), place)]
-    depth, limit = f"{gate.depth:,}", f"{gate.limit:,}" if gate.limit else tr("its limit")
-    links = [ChainLink(tr("{name} is full: {depth} of {limit}", name=gate.target, depth=depth, limit=limit), place)]
+    links = [ChainLink(tr("{name} is full: {depth}", name=gate.target, depth=_depth(gate)), place)]
     if kind == "queue":
-        slowest = _slowest_worker(snapshot, gate.target, rates)
+        slowest = _slowest_worker(snapshot, gate.target, series)
     else:
-        group = next((each for each in snapshot.groups if each.name == gate.slowest), None)
+        group = snapshot.group(gate.slowest)
         if gate.slowest:
             links.append(ChainLink(tr("slowest reader {name}", name=gate.slowest), f"group:{gate.slowest}"))
         slowest = None if group is None else _slowest_member(snapshot, group, gate.target)
     if slowest is not None:
-        links.append(
-            ChainLink(
-                _working(slowest, rates.of(of_actor(slowest), snapshot.time_ns)), f"{slowest.role}:{slowest.name}"
-            )
-        )
+        working = _working(slowest, series.rate(of_actor(slowest), snapshot.time_ns))
+        links.append(ChainLink(working, f"{slowest.role}:{slowest.name}"))
     return links
 
 
@@ -191,11 +192,10 @@ def _slowest_member(snapshot: Snapshot, group: GroupView, topic: str) -> ActorVi
     for at in group.offsets:
         if at.topic == topic and at.owner:
             lag[at.owner] = lag.get(at.owner, 0) + (at.lag or 0)
-    most = max(lag, key=lambda name: (lag[name], name), default="")
-    return next((actor for actor in snapshot.actors if actor.name == most), None)
+    return snapshot.actor(max(lag, key=lambda name: (lag[name], name), default=""))
 
 
-def _slowest_worker(snapshot: Snapshot, queue: str, rates: Rates) -> ActorView | None:
+def _slowest_worker(snapshot: Snapshot, queue: str, series: SessionSeries) -> ActorView | None:
     workers = [
         actor
         for actor in snapshot.actors
@@ -203,7 +203,7 @@ def _slowest_worker(snapshot: Snapshot, queue: str, rates: Rates) -> ActorView |
     ]
 
     def speed(actor: ActorView) -> tuple[bool, float, str]:
-        return actor.state not in STANDING, rates.of(of_actor(actor), snapshot.time_ns), actor.name
+        return actor.state not in STANDING, series.rate(of_actor(actor), snapshot.time_ns), actor.name
 
     return min(workers, key=speed, default=None)
 
@@ -221,10 +221,6 @@ def _working(actor: ActorView, per_s: float) -> str:
 class BackpressurePresenter(PanelPresenter[BackpressurePanel]):
     panel_class = BackpressurePanel
 
-    def __init__(self, sources: Sources) -> None:
-        super().__init__(sources)
-        self._rates = sources.rates
-
     def show(self, snapshot: Snapshot) -> None:
-        self.panel.chains.set_chains(block_chains(snapshot, self._rates))
+        self.panel.chains.set_chains(block_chains(snapshot, self._controller.collectors.series))
         self.panel.set_gauges(gauges(snapshot))

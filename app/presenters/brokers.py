@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import chain
 from typing import NamedTuple
 
-from app.presenters.columns import Column, facts_of, number_column, state_column, time_column
+from app.presenters.columns import Column, facts_of, number_column, state_column, text_column, time_column
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from broker_core.snapshots import LEADERLESS, UNDER, NodeView, PartitionView, Snapshot, replication
@@ -49,13 +49,13 @@ def broker_columns(times: Times) -> tuple[Column[BrokerRow], ...]:
         number_column("Replicas", lambda row: row.replicas, (78,), about="Partitions of which it has a replica."),
         Column("Address", lambda row: row.view.address or tr("not known"), (124, 3)),
         Column("Rack", lambda row: row.view.rack, (70, 1, 1)),
-        Column("Disk", _disk_words, (130, 1, 2), hint=_disk_words, about="What is free of the volumes of its logs."),
+        text_column("Disk", _disk_words, (130, 1, 2), about="What is free of the volumes of its logs."),
         time_column("Gone since", lambda row: row.view.gone_ns, times, (84,)),
-        Column("Why", lambda row: row.view.why, (130, 4), hint=lambda row: row.view.why),
+        text_column("Why", lambda row: row.view.why, (130, 4)),
     )
 
 
-_COLUMNS = broker_columns(Times())
+_COLUMNS = broker_columns(Times())  # of the inspector, which shows no wall times
 
 
 def broker_rows(snapshot: Snapshot) -> list[BrokerRow]:
@@ -71,7 +71,7 @@ def broker_facts(row: BrokerRow) -> tuple[tuple[str, str], ...]:
 
 
 def placed_words(part: PartitionView, min_in_sync: int) -> str:
-    """Its leader, replicas and those in sync; "" where that is not known."""
+    """The leader, replicas and in-sync replicas of a partition; "" if they are not known."""
     if part.leader is None:
         return ""
     leader = tr("no leader") if part.leader < 0 else tr("leader {node}", node=part.leader)

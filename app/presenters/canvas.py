@@ -1,26 +1,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from app.presenters.active_faults import DISK_FULL, lost_ns, marks, reader_state, state_of
-from app.presenters.backpressure import (
-    gate_of,
-    gate_state,
-    gate_turned_away,
-    only_rate,
-    producer_state,
-    turned_away,
-    turned_away_words,
-)
+from app.presenters.active_faults import DISK_FULL, is_rule, lost_ns, marks, reader_state, state_of
+from app.presenters.backpressure import gate_detail, gate_of, gate_state, only_rate, turned_away, turned_away_words
 from app.presenters.brokers import BrokerRow, broker_facts, broker_rows, placed_words
-from app.presenters.clients import Client, other_producers
+from app.presenters.clients import Client, producers
 from app.presenters.excerpt import DRAWN_MAX, Excerpt, Excerpts
-from app.presenters.lag_trend import counts_removed, lag_trend
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
+from app.presenters.status import window_words
+from app.sessions.history.lag_trend import lag_trend
 from app.sessions.history.series import (
     Key,
+    SessionSeries,
     dead_lettered,
     delivered,
     of_actor,
@@ -30,13 +23,14 @@ from app.sessions.history.series import (
     received,
     sent,
 )
+from broker_core.messages import grouped
+from broker_core.queues.subscription import subscription_name
 from broker_core.snapshots import (
     LEADERLESS,
     NOT_SEEN,
     SHARE,
     UNDER,
     ActorView,
-    FaultView,
     GateView,
     GroupView,
     MemberView,
@@ -44,6 +38,7 @@ from broker_core.snapshots import (
     QueueView,
     Snapshot,
     TopicView,
+    counts_removed,
     replication,
 )
 from widgets.canvas.view import (
@@ -86,18 +81,10 @@ def _readers(groups: Iterable[GroupView]) -> dict[str, list[Reader]]:
 class CanvasModel:
     """Makes what the canvas draws of a snapshot; rates and trends are those at its time."""
 
-    def __init__(self, owners: Owners, rates: Rates) -> None:
+    def __init__(self, owners: Owners, series: SessionSeries) -> None:
         self._owners = owners
-        self._rates = rates
-        self.has_bench = True
-        self._drawn = Excerpts(DRAWN_MAX, has_map=True)
-        self._now_ns = -1
-        self._compacted: frozenset[str] = frozenset()
-        self._window = ""
-        self._marks: dict[str, str] = {}
-        self._disk_full = False
-        self._faults: tuple[FaultView, ...] = ()
-        self._gone: frozenset[int] = frozenset()
+        self.series = series
+        self._excerpts = Excerpts(DRAWN_MAX, has_map=True)
 
     def view(
         self, snapshot: Snapshot, running: bool = True, selected: str = "", dimmed: frozenset[str] = frozenset()
@@ -106,18 +93,30 @@ class CanvasModel:
         the `selected` one among them, and the `dimmed` of a cluster last; the view says how many are left out.
         """
         self._owners.update_all(snapshot)
-        self._sizes = {topic.name: len(topic.partitions) for topic in snapshot.topics}
+        excerpt = self._excerpts.of(snapshot, selected, dimmed)
         nodes = tuple(map(_node, broker_rows(snapshot)))
-        excerpt = self._drawn.of(snapshot, selected, dimmed)
+        return _Frame(self._owners, self.series, excerpt, snapshot.partition_counts).view(running, nodes)
+
+
+class _Frame:
+    """Makes one view, of the things of `excerpt` alone; `partition_counts` are those of all topics."""
+
+    def __init__(
+        self, owners: Owners, series: SessionSeries, excerpt: Excerpt, partition_counts: Mapping[str, int]
+    ) -> None:
         snapshot = excerpt.snapshot
+        self._owners, self._series, self._excerpt, self._snapshot = owners, series, excerpt, snapshot
+        self._partition_counts = partition_counts
         self._now_ns = snapshot.time_ns
         self._compacted = snapshot.compacted
-        self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
+        self._window = f"\n{window_words(series, snapshot.time_ns)}"
         self._marks = marks(snapshot)
-        self._faults = snapshot.faults
-        self._gone = snapshot.nodes_gone
+        self._failing = {fault.client for fault in snapshot.faults if is_rule(fault)}
         self._disk_full = any(state_of(fault) == DISK_FULL for fault in snapshot.faults)
-        others = other_producers(snapshot, self._rates)
+
+    def view(self, running: bool, nodes: tuple[NodeCard, ...]) -> CanvasView:
+        snapshot = self._snapshot
+        publishing = producers(snapshot, self._series)
         readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
         queue_names = {queue.name for queue in snapshot.queues}
         seated = {member.client for group in snapshot.groups for member in group.members}
@@ -128,44 +127,39 @@ class CanvasModel:
         )
         groups = tuple(self._group(group, readers) for group in snapshot.groups)
         queues = tuple(self._queue(queue, snapshot.actors) for queue in snapshot.queues)
-        producers = [self._producer(actor) for actor in snapshot.actors if actor.role == "producer"]
-        producers += [self._other_producer(other) for other in others]
         return CanvasView(
-            producers=tuple(producers[:PRODUCERS_MAX]),
+            producers=tuple(map(self._producer, publishing[:PRODUCERS_MAX])),
             topics=topics,
             groups=groups,
             bench=tuple(self._consumer(actor.name, actor, 0) for actor in bench),
-            has_bench=self.has_bench,
+            has_bench=self._series.deliveries,
             queues=queues,
-            links=self._links(snapshot, others, queue_names),
-            rests=_rests(excerpt, len(producers) - PRODUCERS_MAX),
+            links=self._links(snapshot, publishing, queue_names),
+            rests=_rests(self._excerpt, len(publishing) - PRODUCERS_MAX),
             running=running,
             nodes=nodes,
             notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
         )
 
     def _rate(self, key: Key) -> float:
-        return self._rates.of(key, self._now_ns)
+        return self._series.rate(key, self._now_ns)
 
-    def _producer(self, actor: ActorView) -> ProducerCard:
-        state = producer_state(actor)
+    def _producer(self, client: Client) -> ProducerCard:
+        actor, away = client.actor, ""
+        if actor is None:
+            note = _since(client.ended_ns)
+            detail = tr("Another program, publishes to {target}", target=client.target)
+        else:
+            note = "" if client.state == actor.state else count(turned_away(actor)[actor.outcome])
+            detail = tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target)
+            away = turned_away_words(actor)
         return ProducerCard(
-            actor.name,
-            state,
-            self._rate(of_actor(actor)),
-            turned_away=turned_away_words(actor),
-            note="" if state == actor.state else count(turned_away(actor)[actor.outcome]),
-            detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target)
-            + self._window,
-        )
-
-    def _other_producer(self, other: Client) -> ProducerCard:
-        return ProducerCard(
-            other.name,
-            other.state,
-            self._rate(other.rate),
-            note=_since(other.ended_ns),
-            detail=tr("Another program, publishes to {target}", target=other.target) + self._window,
+            client.name,
+            client.state,
+            self._rate(client.rate),
+            turned_away=away,
+            note=note,
+            detail=detail + self._window,
         )
 
     def _topic(self, topic: TopicView, read: Sequence[Reader]) -> TopicBox:
@@ -174,8 +168,8 @@ class CanvasModel:
                 part.partition,
                 part.start_offset,
                 part.end_offset,
-                tuple(self._standing(group, ats.get(part.partition)) for group, ats in read),
-                replication(part, topic.min_in_sync, self._gone),
+                tuple(self._lane_group(group, ats.get(part.partition)) for group, ats in read),
+                replication(part, topic.min_in_sync, self._snapshot.nodes_gone),
                 placed_words(part, topic.min_in_sync),
             )
             for part in topic.partitions
@@ -186,13 +180,13 @@ class CanvasModel:
             self._rate(published(topic.name)),
             self._place_state(topic.name, topic.gate),
             detail=tr("{published:,} messages", published=topic.published)
-            + _gate_detail(topic.gate)
+            + gate_detail(topic.gate)
             + (tr("\nValues must match the schema {schema}.", schema=topic.schema) if topic.schema else "")
             + self._window,
             schema=topic.schema,
         )
 
-    def _standing(self, group: GroupView, at: OffsetView | None) -> LaneGroup:
+    def _lane_group(self, group: GroupView, at: OffsetView | None) -> LaneGroup:
         if at is None:
             return LaneGroup(group.name)
         return LaneGroup(
@@ -217,7 +211,7 @@ class CanvasModel:
             group.state,
             group.generation,
             group.lag,
-            lag_trend(self._rates, self._now_ns, group.name).word,
+            lag_trend(self._series, self._now_ns, group.name).word,
             tuple(self._consumer(name, actors.get(name), counts.get(name, 0), group) for name in names),
             detail=tr(
                 "{assignor} assignor, reads {topics}",
@@ -226,19 +220,18 @@ class CanvasModel:
             ),
             unknown=group.lag_unknown,
             is_at_most=counts_removed(group.offsets, self._compacted),
-            takes_members=self.has_bench,
+            takes_members=self._series.deliveries,
         )
 
     def _partitions_of(self, member: MemberView, group: GroupView) -> int:
         """A member of a cluster's share group may take from all partitions of its topics."""
         if group.kind == SHARE:
-            return sum(self._sizes.get(topic, 0) for topic in member.topics)
+            return sum(self._partition_counts.get(topic, 0) for topic in member.topics)
         return len(member.partitions)
 
     def _consumer(
         self, name: str, actor: ActorView | None, partitions: int, group: GroupView | None = None
     ) -> ConsumerCard:
-        processed = actor.processed if actor is not None else 0
         fetched = self._rate(received(name) if group is None else of_reading(group, name))
         key = of_actor(actor) if actor is not None else received(name) if group is None else of_member(group, name)
         told = tr("{rate}/s fetched", rate=per_second(fetched))
@@ -246,25 +239,22 @@ class CanvasModel:
             told = tr("{rate}/s fetched: its group keeps its offsets elsewhere", rate=per_second(fetched))
         if group is not None and group.kind == SHARE:
             told = tr("{rate}/s acknowledged in its group", rate=per_second(fetched))
+        if actor is not None:
+            failed = tr(", {failed:,} failed", failed=actor.failed) if actor.failed else ""
+            told = tr("{processed:,} acknowledged", processed=actor.processed) + f"\n{told}{failed}"
         return ConsumerCard(
             name,
-            reader_state(self._faults, name, fetched, group) if actor is None else actor.state,
+            reader_state(self._snapshot.faults, name, fetched, group) if actor is None else actor.state,
             max(0, self._owners.hue(name)),
             self._owners.letter(name),
             self._rate(key),
             partitions=partitions,
             note=_since(lost_ns(group, name)) or self._marks.get(name, ""),
-            detail=(tr("{processed:,} acknowledged", processed=processed) if actor is not None else "")
-            + ("\n" if actor is not None else "")
-            + told
-            + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else "")
-            + f"\n{self._rates.window_words(self._now_ns, key)}",
+            detail=f"{told}\n{window_words(self._series, self._now_ns, key)}",
         )
 
     def _queue(self, queue: QueueView, actors: tuple[ActorView, ...]) -> QueueBox:
-        held: dict[str, list[int]] = {}
-        for lease in queue.leases:
-            held.setdefault(lease.holder, []).append(lease.offset)
+        held = grouped((lease.holder, lease.offset) for lease in queue.leases)
         urgent = sorted(queue.leases, key=lambda lease: lease.deadline_ns)[:RINGS_MAX]
         workers = tuple(
             WorkerCard(
@@ -306,7 +296,7 @@ class CanvasModel:
                 acknowledged=queue.acknowledged,
                 redelivered=queue.redelivered,
             )
-            + _gate_detail(queue.gate)
+            + gate_detail(queue.gate)
             + self._window,
             reads=queue.reads,
             taken_by=_taken_by(queue.name, actors),
@@ -316,25 +306,20 @@ class CanvasModel:
         if self._disk_full:
             return DISK_FULL
         state = gate_state(gate)
-        return "Failing" if name in self._marks and state in {"", "Open"} else state
+        return "Failing" if name in self._failing and state in {"", "Open"} else state
 
     def _left(self, acquired_ns: int, deadline_ns: int) -> float:
         whole = deadline_ns - acquired_ns
         # Hundredths are enough for a ring, and let an unchanged ring be recognised.
         return round(min(1.0, max(0.0, (deadline_ns - self._now_ns) / whole)), 2) if whole > 0 else 0.0
 
-    def _links(self, snapshot: Snapshot, others: tuple[Client, ...], queue_names: set[str]) -> tuple[Link, ...]:
+    def _links(self, snapshot: Snapshot, publishing: Sequence[Client], queue_names: set[str]) -> tuple[Link, ...]:
         links = [
-            self._publish_link(actor.name, actor.state, actor.target, of_actor(actor), snapshot, queue_names)
-            for actor in snapshot.actors
-            if actor.role == "producer"
+            self._publish_link(client, target, snapshot, queue_names)
+            for client in publishing
+            for target in client.targets
         ]
-        links += [
-            self._publish_link(other.name, "", topic, sent(other.name, topic), snapshot, queue_names)
-            for other in others
-            for topic in other.targets
-        ]
-        over = _stopped(snapshot.actors)
+        stopped = _stopped(snapshot.actors)
         for group in snapshot.groups:
             for name in group.topics:
                 if name in queue_names:
@@ -342,26 +327,23 @@ class CanvasModel:
                 rate = self._rate(delivered(group.name, name))
                 # Cooperative members, and those of the consumer protocol, read on what does not move.
                 owned = any(at.owner for at in group.offsets if at.topic == name)
-                stopped = group.state in REBALANCING and not owned
-                reason = tr("{name} is rebalancing", name=group.name) if stopped else ""
-                links.append(
-                    Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason, group.name in over)
-                )
+                blocked = group.state in REBALANCING and not owned
+                reason = tr("{name} is rebalancing", name=group.name) if blocked else ""
+                ends = f"topic:{name}", f"group:{group.name}"
+                links.append(Link(*ends, "consume", rate, blocked, reason, group.name in stopped))
         for queue in snapshot.queues:
-            taken = self._rate(delivered(queue.name))
+            name, is_stopped = queue.name, queue.name in stopped
+            taken, died = self._rate(delivered(name)), self._rate(dead_lettered(name))
             if topic := queue.reads:
-                links.append(Link(f"topic:{topic}", f"queue:{queue.name}", "consume", taken, over=queue.name in over))
-            links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken, over=queue.name in over))
-            died = self._rate(dead_lettered(queue.name))
-            links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died, over=queue.name in over))
+                links.append(Link(f"topic:{topic}", f"queue:{name}", "consume", taken, is_stopped=is_stopped))
+            links.append(Link(f"queue:{name}", f"workers:{name}", "queue", taken, is_stopped=is_stopped))
+            links.append(Link(f"queue:{name}", f"dlq:{name}", "dead-letter", died, is_stopped=is_stopped))
         return tuple(links)
 
-    def _publish_link(
-        self, producer: str, state: str, target: str, key: Key, snapshot: Snapshot, queue_names: set[str]
-    ) -> Link:
-        into = "queue" if target in queue_names else "topic"
+    def _publish_link(self, client: Client, target: str, snapshot: Snapshot, queue_names: set[str]) -> Link:
+        state, key = ("", sent(client.name, target)) if client.actor is None else (client.actor.state, client.rate)
         gate = gate_of(snapshot, target)
-        waits = gate is not None and any(name == producer for name, _since in gate.blocked)
+        waits = gate is not None and any(name == client.name for name, _since in gate.blocked)
         blocked = state == "blocked" or waits
         reason = tr("{target} is full", target=target)
         if gate is not None and only_rate(gate):
@@ -369,7 +351,7 @@ class CanvasModel:
         elif gate is not None and gate.slowest:
             reason += tr(": {slowest} is behind", slowest=gate.slowest)
         reason = reason if blocked else ""
-        ends = f"producer:{producer}", f"{into}:{target}"
+        ends = f"producer:{client.name}", f"{'queue' if target in queue_names else 'topic'}:{target}"
         return Link(*ends, "publish", self._rate(key), blocked, reason, state == "stopped")
 
 
@@ -427,12 +409,7 @@ def _taken_by(queue: str, actors: tuple[ActorView, ...]) -> tuple[str, ...]:
     return tuple(
         actor.name
         for actor in actors
-        if actor.role == "worker" and actor.target != queue and queue in {f"{actor.name}.{at}" for at in actor.topics}
+        if actor.role == "worker"
+        and actor.target != queue
+        and queue in {subscription_name(actor.name, at) for at in actor.topics}
     )
-
-
-def _gate_detail(gate: GateView | None) -> str:
-    if gate is None or not gate.limit:
-        return ""
-    depth = tr(", depth {depth} of {limit}", depth=count(gate.depth), limit=count(gate.limit))
-    return f"{depth}\n{gate_turned_away(gate)}"

@@ -6,14 +6,13 @@ import numpy as np
 
 from app.presenters.clients import Client, producers, readers
 from app.presenters.columns import Column, number_column
-from app.presenters.lag_trend import counts_removed
 from app.presenters.panel_presenter import PanelPresenter, Sources
-from app.presenters.rates import Rates
 from app.presenters.table import TableModel
-from app.sessions.collectors.collectors import Bin, Collectors, percentile_ns
-from app.sessions.history.series import BLOCKED, WINDOW_NS, published, stored_bytes
+from app.sessions.collectors.collectors import Collectors
+from app.sessions.collectors.latency import Bin, percentile_ns
+from app.sessions.history.series import BLOCKED, WINDOW_NS, SessionSeries, published, stored_bytes
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
-from broker_core.snapshots import Snapshot, total_lag
+from broker_core.snapshots import Snapshot, counts_removed, total_lag
 from resources.units import KIB
 from widgets.formats import at_most, byte_rate, count, duration, per_second
 from widgets.i18n import tr
@@ -29,11 +28,11 @@ class RateRow(NamedTuple):
     name: str
     state: str
     per_s: float
-    bytes_per_s: float | None
-    behind: int | None
-    behind_ns: int | None
-    slowest: bool
+    bytes_per_s: float | None = None
+    behind: int | None = None
+    behind_ns: int | None = None
     is_at_most: bool = False
+    slowest: bool = False
 
 
 def _behind(row: RateRow) -> str:
@@ -43,13 +42,9 @@ def _behind(row: RateRow) -> str:
     return tr("{count}, oldest {age}", count=behind, age=duration(row.behind_ns)) if row.behind_ns else behind
 
 
-def _verdict(row: RateRow) -> str:
-    return tr("slowest") if row.slowest else row.state
-
-
 class RateTable(TableModel[RateRow]):
-    def __init__(self, rates: Rates) -> None:
-        self._rates = rates
+    def __init__(self, series: SessionSeries) -> None:
+        self.series = series
         columns: tuple[Column[RateRow], ...] = (
             Column("Name", lambda row: row.name, (100, 3)),
             Column("Kind", lambda row: tr(row.kind), (84, 1, 3)),
@@ -61,12 +56,7 @@ class RateTable(TableModel[RateRow]):
                 about="Messages published to a topic, published by a producer, acknowledged by a consumer, or "
                 "delivered to a worker: the mean over 2 s, or between the last two commits.",
             ),
-            number_column(
-                "Bytes/s",
-                lambda row: row.bytes_per_s,
-                (76, 0, 1),
-                shown=lambda found: "" if found is None else byte_rate(found),
-            ),
+            number_column("Bytes/s", lambda row: row.bytes_per_s, (76, 0, 1), shown=byte_rate, absent=""),
             Column(
                 "Behind",
                 _behind,
@@ -77,7 +67,7 @@ class RateTable(TableModel[RateRow]):
             ),
             Column(
                 "State",
-                _verdict,
+                lambda row: tr("slowest") if row.slowest else row.state,
                 (122, 1, 2),
                 roles={Role.WARN: lambda row: "lag_up" if row.slowest else ""},
                 about="The consumer whose oldest message has waited longest is the slowest.",
@@ -87,8 +77,8 @@ class RateTable(TableModel[RateRow]):
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         rows = [self._topic(topic.name, snapshot.time_ns) for topic in snapshot.topics]
-        rows += [self._client(snapshot, each) for each in producers(snapshot, self._rates)]
-        reading = [self._client(snapshot, each) for each in readers(snapshot, self._rates)]
+        rows += [self._client(snapshot, each) for each in producers(snapshot, self.series)]
+        reading = [self._client(snapshot, each) for each in readers(snapshot, self.series)]
         reading.sort(key=lambda row: (-(row.behind_ns or 0), -(row.behind or 0), row.name))
         # A client with its first message has delayed nothing yet.
         if reading and reading[0].behind and reading[0].behind_ns:
@@ -96,49 +86,47 @@ class RateTable(TableModel[RateRow]):
         self.set_rows(tuple(rows + reading))
 
     def _topic(self, name: str, now_ns: int) -> RateRow:
-        per_s, bytes_per_s = (self._rates.of(key, now_ns) for key in (published(name), stored_bytes(name)))
-        return RateRow("topic", name, "", per_s, bytes_per_s, None, None, False)
+        per_s, bytes_per_s = (self.series.rate(key, now_ns) for key in (published(name), stored_bytes(name)))
+        return RateRow("topic", name, "", per_s, bytes_per_s)
 
     def _client(self, snapshot: Snapshot, client: Client) -> RateRow:
-        per_s = self._rates.of(client.rate, snapshot.time_ns)
-        behind, behind_ns, is_at_most = _behind_of(snapshot, client)
-        return RateRow(client.kind, client.name, client.state, per_s, None, behind, behind_ns, False, is_at_most)
+        per_s = self.series.rate(client.rate, snapshot.time_ns)
+        return RateRow(client.kind, client.name, client.state, per_s, None, *_behind_of(snapshot, client))
 
 
-Behind = tuple[int | None, int | None, bool]
-
-
-def _behind_of(snapshot: Snapshot, client: Client) -> Behind:
-    """How many messages wait for a client, since when the oldest does in ns, and whether compaction may have removed
-    some; None if nothing can be said.
+def _behind_of(snapshot: Snapshot, client: Client) -> tuple[int | None, int | None, bool]:
+    """How many messages wait for a client, how long the oldest has waited, in ns, and whether compaction may have
+    removed some; None if nothing can be said.
     """
-    group = next((one for one in snapshot.groups if one.name == client.target), None)
-    queue = next((one for one in snapshot.queues if one.name == client.target), None)
-    if client.kind == "producer" or (group is None and queue is None):
+    if client.kind == "producer":
         return None, None, False
-    if group is not None:
-        owned = [one for one in group.offsets if one.owner == client.name]
+    groups = [found for name in client.targets if (found := snapshot.group(name))]
+    if groups:
+        owned = [one for group in groups for one in group.offsets if one.owner == client.name]
         lag, is_at_most = total_lag(one.lag for one in owned), counts_removed(owned, snapshot.compacted)
         return lag, None if lag is None else max(one.lag_ns or 0 for one in owned), is_at_most
-    held = [lease for lease in (() if queue is None else queue.leases) if lease.holder == client.name]
+    queue = snapshot.queue(client.target)
+    if queue is None:
+        return None, None, False
+    held = [lease for lease in queue.leases if lease.holder == client.name]
     return len(held), max((snapshot.time_ns - lease.acquired_ns for lease in held), default=None), False
 
 
 POINTS_MAX = 600
 # Curves are drawn a few times a second at most: they cost more than all other panels together.
 EVERY_LOOKS = 3
-PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
 
 
 class ChartsPresenter(PanelPresenter[ChartsPanel]):
     panel_class = ChartsPanel
 
     def __init__(self, sources: Sources) -> None:
-        self.model = RateTable(sources.rates)
+        self.model = RateTable(sources.series)
         super().__init__(sources, self.model)
         self._looks = 0
 
     def show(self, snapshot: Snapshot) -> None:
+        self.model.series = self._controller.collectors.series
         self.model.set_snapshot(snapshot)
         if self._looks % EVERY_LOOKS == 0 or not self.panel.charts():
             end_ns = max(snapshot.time_ns, self._controller.source.end_ns)
@@ -189,7 +177,7 @@ def _percentiles(bin_ns: int, bins: list[Bin]) -> tuple[Curve, ...]:
         return ()
     times_s = (np.arange(len(bins), dtype=np.float64) + 0.5) * bin_ns / NS_PER_S
     curves = []
-    for hue, (share, name) in enumerate(PERCENTILES):
+    for hue, (share, name) in enumerate(((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))):
         found = [percentile_ns(one, share) for one in bins]
         values = [np.nan if ns is None else ns / NS_PER_MS for ns in found]
         curves.append(Curve(name, hue, times_s, np.array(values, dtype=np.float64)))

@@ -5,18 +5,17 @@ from typing import NamedTuple
 
 from app.presenters.active_faults import program_state, reader_state
 from app.presenters.backpressure import gates, producer_state
-from app.presenters.rates import Rates
-from app.sessions.history.series import Key, of_actor, of_member, of_reading, sent
+from app.sessions.history.series import Key, SessionSeries, of_actor, of_member, of_reading, sent
 from broker_core.snapshots import ActorView, Snapshot
 
 
 class Client(NamedTuple):
     """A client at one moment: an `actor` of the scenario, or a part of another program.
 
-    `kind` is producer, consumer or worker. `targets` are its group or queue, or what it publishes to: another program's
-    producer within the last seconds, or waits for. `rate` is the key of what it handles. The state of another program's
-    producer is blocked or that of `program_state`, and stopped after the end of the session, or since its last
-    connection has ended at `ended_ns`; `published` is in messages, None for unknown.
+    `kind` is producer, consumer or worker. `targets` are its groups or queue, or what it publishes to: another
+    program's producer within the last seconds, or waits for. `rate` is the key of what it handles. The state of another
+    program's producer is blocked or that of `program_state`, and stopped after the end of the session, or since its
+    last connection has ended at `ended_ns`; `published` is in messages, None for unknown.
     """
 
     kind: str
@@ -33,14 +32,14 @@ class Client(NamedTuple):
         return ", ".join(self.targets)
 
 
-def producers(snapshot: Snapshot, rates: Rates) -> list[Client]:
+def producers(snapshot: Snapshot, series: SessionSeries) -> list[Client]:
     own = (actor for actor in snapshot.actors if actor.role == "producer")
-    return [*map(_of_scenario, own), *other_producers(snapshot, rates)]
+    return [*map(_of_scenario, own), *other_producers(snapshot, series)]
 
 
-def readers(snapshot: Snapshot, rates: Rates) -> list[Client]:
+def readers(snapshot: Snapshot, series: SessionSeries) -> list[Client]:
     own = (actor for actor in snapshot.actors if actor.role != "producer")
-    return [*map(_of_scenario, own), *other_consumers(snapshot, rates)]
+    return [*map(_of_scenario, own), *other_consumers(snapshot, series)]
 
 
 def _of_scenario(actor: ActorView) -> Client:
@@ -48,19 +47,21 @@ def _of_scenario(actor: ActorView) -> Client:
     return Client(actor.role, actor.name, producer_state(actor), targets, of_actor(actor), actor)
 
 
-def other_consumers(snapshot: Snapshot, rates: Rates) -> tuple[Client, ...]:
+def other_consumers(snapshot: Snapshot, series: SessionSeries) -> tuple[Client, ...]:
     actors = {actor.name for actor in snapshot.actors}
     found: dict[str, Client] = {}
     for group in snapshot.groups:
         for name in (member.client for member in group.members if member.client not in actors):
-            per_s = rates.of(of_reading(group, name), snapshot.time_ns)
+            per_s = series.rate(of_reading(group, name), snapshot.time_ns)
             state = reader_state(snapshot.faults, name, per_s, group)
-            found.setdefault(name, Client("consumer", name, state, (group.name,), of_member(group, name)))
+            first = found.get(name, Client("consumer", name, state, (), of_member(group, name)))
+            targets = tuple(dict.fromkeys((*first.targets, group.name)))
+            found[name] = first._replace(targets=targets, state=state if first.state == "waiting" else first.state)
     return tuple(found.values())
 
 
-def other_producers(snapshot: Snapshot, rates: Rates) -> tuple[Client, ...]:
-    series, now_ns = rates.series, snapshot.time_ns
+def other_producers(snapshot: Snapshot, series: SessionSeries) -> tuple[Client, ...]:
+    now_ns = snapshot.time_ns
     topics = series.other_producers(now_ns)
     blocked: dict[str, list[str]] = {}
     actors = {actor.name for actor in snapshot.actors}
@@ -70,7 +71,7 @@ def other_producers(snapshot: Snapshot, rates: Rates) -> tuple[Client, ...]:
                 blocked.setdefault(name, []).append(gate.target)
     ended, found = series.has_ended(now_ns), []
     for name in dict.fromkeys((*topics, *blocked)):
-        state = program_state(snapshot.faults, name, rates.of(sent(name), now_ns))
+        state = program_state(snapshot.faults, name, series.rate(sent(name), now_ns))
         (published,), ended_ns = series.values(sent(name), (series.line(now_ns),)), series.ended_ns(name, now_ns)
         found.append(
             Client(

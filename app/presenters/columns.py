@@ -1,32 +1,34 @@
 from __future__ import annotations
 
+import dataclasses
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from broker_core.filters import Field, Fields
+from app.presenters.filters import parsed
+from broker_core.filters import Field, Fields, parse
 from broker_core.filters.field import Kind, folded
-from widgets.formats import Times, count, session_time
+from widgets.formats import NOT_APPLICABLE, Times, count, plain_text, session_time
 from widgets.i18n import tr
 from widgets.roles import CellKind, ColumnLook, Role
 
 Row = TypeVar("Row")
-Place = tuple[int] | tuple[int, int] | tuple[int, int, int]
+Sizing = tuple[int] | tuple[int, int] | tuple[int, int, int]
 Index = QModelIndex | QPersistentModelIndex
 WAITING = "…"
+KEY_CHARS = 60
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Column(Generic[Row]):
-    """One column: its title (with the unit), the text of a cell, its place in a table, and what else the delegates ask
-    for.
+    """One column: its title (with the unit), the text of a cell, its width, and what else the delegates ask for.
 
-    `place` has the least width in pixels, the share of the space that is left, and whether it may go; `look` says how
+    `sizing` has the least width in pixels, the share of the space that is left, and whether it may go; `look` says how
     it is drawn (see `ColumnLook`). `sort` gives values of one type, the text if it is None. `live` marks a column that
     changes with the clock alone.
 
@@ -36,11 +38,11 @@ class Column(Generic[Row]):
 
     title: str
     text: Callable[[Row], str]
-    place: Place = (90, 1)
+    sizing: Sizing = (90, 1)
     look: CellKind = "text"
     sort: Callable[[Row], Any] | None = None
     hint: Callable[[Row], str] | None = None
-    roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
+    roles: Mapping[int, Callable[[Row], object]] = dataclasses.field(default_factory=dict)
     about: str = ""
     live: bool = False
     field: str = ""
@@ -64,36 +66,57 @@ class Column(Generic[Row]):
 
 
 def time_column(
-    title: str, time_ns: Callable[[Row], int | None], times: Times, place: Place, *, absent: str = "", **more: Any
+    title: str, time_ns: Callable[[Row], int | None], times: Times, sizing: Sizing, *, absent: str = "", **more: Any
 ) -> Column[Row]:
     """A column of session times, with the wall time on hover. `absent` is the text of None, which sorts first."""
-
-    def text(row: Row) -> str:
-        return absent if (at := time_ns(row)) is None else session_time(at)
 
     def hint(row: Row) -> str:
         return times.hint(time_ns(row))
 
-    return number_column(title, time_ns, place, text=text, hint=hint, kind="time", **more)
+    return number_column(title, time_ns, sizing, shown=session_time, absent=absent, hint=hint, kind="time", **more)
 
 
 def number_column(
-    title: str, value: Callable[[Row], Any], place: Place, *, shown: Callable[[Any], str] = count, **more: Any
+    title: str,
+    value: Callable[[Row], Any],
+    sizing: Sizing,
+    *,
+    shown: Callable[[Any], str] = count,
+    absent: str = NOT_APPLICABLE,
+    **more: Any,
 ) -> Column[Row]:
-    """A column of numbers, or None, which sorts first; `shown` makes a text of either."""
+    """A column of numbers, or None, which sorts first and has the text `absent`; `shown` makes that of a number."""
 
     def text(row: Row) -> str:
-        return shown(value(row))
+        return absent if (found := value(row)) is None else shown(found)
 
     def sort(row: Row) -> Any:
-        return -1 if (found := value(row)) is None else found
+        return -math.inf if (found := value(row)) is None else found
 
     given = {"text": text, "sort": sort, "value": value, **more}
-    return Column(title, place=place, look="number", **given)
+    return Column(title, sizing=sizing, look="number", **given)
 
 
-def state_column(title: str, word: Callable[[Row], str], place: Place, **more: Any) -> Column[Row]:
-    return Column(title, word, place, "state", roles={Role.STATE: word}, **more)
+def state_column(title: str, word: Callable[[Row], str], sizing: Sizing, **more: Any) -> Column[Row]:
+    return Column(title, word, sizing, "state", roles={Role.STATE: word}, **more)
+
+
+def text_column(title: str, text: Callable[[Row], str], sizing: Sizing, **more: Any) -> Column[Row]:
+    """A column of texts that may be cut: they are whole on hover."""
+    return Column(title, text, sizing, hint=text, **more)
+
+
+def key_column(key: Callable[[Row], bytes | None], sizing: Sizing, *, none: str = "", **more: Any) -> Column[Row]:
+    """A column of the keys of messages, with their beginning; more of it on hover, and all of it in filters."""
+
+    def text(row: Row) -> str:
+        return "" if (found := key(row)) is None else plain_text(found, KEY_CHARS)
+
+    def hint(row: Row) -> str:
+        return none if (found := key(row)) is None else plain_text(found, 400)
+
+    given = {"text": text, "hint": hint, "kind": "text", "value": key, **more}
+    return Column("Key", sizing=sizing, look="mono", **given)
 
 
 def facts_of(columns: Iterable[Column[Row]], row: Row, *titles: str) -> tuple[tuple[str, str], ...]:
@@ -106,8 +129,13 @@ def facts_of(columns: Iterable[Column[Row]], row: Row, *titles: str) -> tuple[tu
 class ColumnModel(QAbstractTableModel, Generic[Row]):
     """A table model under declared columns; its rows are a subclass's.
 
-    `more` are fields that a filter may ask for and that are no column, with what answers.
+    `more` are fields that a filter may ask for and that are no column, with what answers. `filter_checked(sentence)`
+    comes with the error of a filter, or ""; `filter_changed` when others pass than before: those that `filter` takes,
+    whose text is "" if it takes all.
     """
+
+    filter_checked = Signal(str)
+    filter_changed = Signal()
 
     def __init__(
         self,
@@ -122,6 +150,15 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
         asked = [column.asked() for column in self.columns] + list(more)
         self.fields = Fields(field for field, _ in asked)
         self.answers: dict[str, Callable[[Row], Any]] = {folded(field.name): get for field, get in asked}
+        self.filter = parse("")
+
+    def set_filter(self, text: str) -> None:
+        """All pass if the filter cannot be read, and `filter_checked` says why."""
+        wanted, problem = parsed(text, self.fields)
+        self.filter_checked.emit(problem)
+        if wanted.text != self.filter.text:
+            self.filter = wanted
+            self.filter_changed.emit()
 
     def _getters_of(self, column: Column[Row]) -> dict[int, Callable[[Row], object]]:
         getters: dict[int, Callable[[Row], object]] = {int(role): get for role, get in column.roles.items()}
@@ -133,22 +170,22 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
         return getters
 
     @abstractmethod
-    def row_at(self, place: int) -> Row | None:
-        """The row that is shown at a place; None if it is not here yet."""
+    def row_at(self, row: int) -> Row | None:
+        """What the row with a number shows; None if it is not here yet."""
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        place = index.column()
-        getter = self._getters[place].get(role)
+        column = index.column()
+        getter = self._getters[column].get(role)
         if getter is None:
             if role == Role.NUMERIC:
-                return self.columns[place].numeric
-            return self.columns[place].alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
-        row = self.row_at(index.row())
-        if row is None:
+                return self.columns[column].numeric
+            return self.columns[column].alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
+        found = self.row_at(index.row())
+        if found is None:
             return WAITING if role == Qt.ItemDataRole.DisplayRole else None
-        return getter(row)
+        return getter(found)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self.columns)
@@ -162,7 +199,7 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return column.alignment
         if role == Role.LOOK:
-            return ColumnLook(column.look, *column.place)
+            return ColumnLook(column.look, *column.sizing)
         if role == Qt.ItemDataRole.ToolTipRole:
             return tr(column.about) or None
         return column.numeric if role == Role.NUMERIC else None

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.presenters.columns import Column, Place, number_column
+from app.presenters.columns import Column, Sizing, number_column, text_column
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.requests import latency
 from app.presenters.table import TableModel
@@ -29,17 +29,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
             return lambda row: text(row) if row.ended_ns is None else ""
 
         columns: tuple[Column[ConnectionView], ...] = (
-            number_column(
-                "Id",
-                lambda row: row.id,
-                (44, 0, 3),
-                shown=str,
-                roles={
-                    Role.WHY_DISABLED: lambda row: (
-                        "" if row.ended_ns is None else tr("The connection has already ended.")
-                    )
-                },
-            ),
+            number_column("Id", lambda row: row.id, (44, 0, 3), shown=str),
             Column(
                 "State",
                 state,
@@ -55,7 +45,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 hint=lambda row: tr("Principal {name}", name=row.principal) if row.principal else "",
             ),
             Column("Group", lambda row: row.group, (90, 2, 2)),
-            Column("Software", lambda row: row.software, (120, 2, 3), hint=lambda row: row.software),
+            text_column("Software", lambda row: row.software, (120, 2, 3)),
             Column(
                 "Peer",
                 lambda row: row.peer,
@@ -125,11 +115,11 @@ class ApisModel(TableModel[ApiView]):
         super().__init__(columns, key=lambda row: row.api)
 
 
-def _errors(of_count: Place, of_last: Place) -> tuple[Column[Any], Column[Any]]:
+def _errors(of_count: Sizing, of_last: Sizing) -> tuple[Column[Any], Column[Any]]:
     warn = {Role.WARN: lambda row: "failure" if row.errors else ""}
     return (
         number_column("Errors", lambda row: row.errors, of_count, roles=warn),
-        Column("Last error", lambda row: row.last_error, of_last, hint=lambda row: row.last_error),
+        text_column("Last error", lambda row: row.last_error, of_last),
     )
 
 

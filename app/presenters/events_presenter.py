@@ -1,28 +1,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from typing import TypeVar
 
 from PySide6.QtCore import Qt
 
-from app.presenters.columns import Column, number_column, state_column, time_column
-from app.presenters.filters import help_rows, parsed
+from app.presenters.columns import KEY_CHARS, Column, key_column, number_column, state_column, text_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.paged import PAGE, PagedModel
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.sessions.event_text import about, event_word, kinds_of, place_text
+from app.sessions.history.past import Past
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, is_users
-from broker_core.filters import Field, Filter
+from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
 from widgets.formats import Times, plain_text
 from widgets.i18n import localized, tr
 from widgets.panels.events import EventsPanel
 
+T = TypeVar("T")
+
 
 def _key_text(row: Event) -> str:
     if row.key is None:
         return tr("keys not read") if row.kind is EventKind.PUBLISHED and row.count > 1 else ""
-    return plain_text(row.key, 40)
+    return plain_text(row.key, KEY_CHARS)
 
 
 class EventsModel(PagedModel[Event]):
@@ -41,24 +43,14 @@ class EventsModel(PagedModel[Event]):
             ),
             owners.owner_column("Client", lambda row: row.client, (130, 1, 1), known=True),
             Column("Group", lambda row: row.group, (90, 1, 3)),
-            number_column(
-                "Attempt", lambda row: row.attempt, (74, 0, 6), shown=lambda found: "" if found is None else str(found)
-            ),
-            Column("About", about, (160, 4), hint=about, field="cause", about="Cause and details."),
-            Column(
-                "Key",
-                _key_text,
-                (90, 1, 5),
-                "mono",
-                hint=lambda row: "" if row.key is None else plain_text(row.key, 400),
-                kind="text",
-                value=lambda row: row.key,
-            ),
+            number_column("Attempt", lambda row: row.attempt, (74, 0, 6), absent=""),
+            text_column("About", about, (160, 4), field="cause", about="Cause and details."),
+            key_column(lambda row: row.key, (90, 1, 5), text=_key_text),
         )
         super().__init__(columns, lambda row: row.seq, more=_MORE)
 
-    def test(self, wanted: Filter) -> Callable[[Event], bool] | None:
-        return None if wanted.takes_all else wanted.tester(self.answers, self._haystack)
+    def test(self) -> Callable[[Event], bool] | None:
+        return None if self.filter.takes_all else self.filter.tester(self.answers, self._haystack)
 
     def _haystack(self, event: Event) -> str:
         key = "" if event.key is None else event.key.decode(errors="replace")
@@ -99,20 +91,16 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
     def __init__(self, sources: Sources) -> None:
         self.model = model = EventsModel(sources.owners, sources.times)
         super().__init__(sources, model)
-        panel, self._history = self.panel, sources.history
-        self._test: Callable[[Event], bool] | None = None
-        self._filter_text = ""
+        self._history, self._round = sources.history, 0
         self.restart()
-        panel.set_filter_help(help_rows(model.fields))
-        panel.filterChanged.connect(self._set_filter)
-        panel.choiceChanged.connect(lambda _choice: self._begin())
+        self.panel.choiceChanged.connect(lambda _choice: self._begin())
+        model.filter_changed.connect(self._begin)
         model.page_wanted.connect(self._page, Qt.ConnectionType.QueuedConnection)
 
     def restart(self) -> None:
-        self._end = 0
-        self._searched = 0
+        self._end = self._searched = 0
         self._searching = self._begun = False
-        self._round = getattr(self, "_round", 0) + 1
+        self._round += 1
         self.model.show_list()
 
     def show(self, snapshot: Snapshot) -> None:
@@ -139,8 +127,7 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
         self._begun = True
         self._round += 1
         self._searching = False
-        kinds = CHOICES[self.panel.choice()]
-        if kinds is None and self._test is None:
+        if CHOICES[self.panel.choice()] is None and self.model.filter.takes_all:
             self.model.show_range(min(self._history.first_seq, self._end), self._end)
             self.panel.table.scrollToBottom()
         else:
@@ -155,15 +142,17 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
         if self._is_in_ring(first, end):
             self.model.put(first, self._history.ring.between(first, end), end)
         else:
-            shown = partial(self._paged, self._round, first, end)
-            self._history.ask(lambda past: past.between(first, end), shown)
+            self._ask(lambda past: past.between(first, end), lambda events: self._paged(first, end, events))
+
+    def _ask(self, work: Callable[[Past], T], then: Callable[[T], object]) -> None:
+        """`then` gets the answer unless the rows were begun anew before."""
+        asked_in = self._round
+        self._history.ask(work, lambda found: then(found) if asked_in == self._round else None)
 
     def _is_in_ring(self, first: int, end: int) -> bool:
         return first >= self._history.ring.first_seq and self._history.ring.end_seq >= end
 
-    def _paged(self, asked_in: int, first: int, end: int, events: list[Event]) -> None:
-        if asked_in != self._round:
-            return
+    def _paged(self, first: int, end: int, events: list[Event]) -> None:
         if events:
             self.model.put(events[0].seq, events, events[-1].seq + 1)
         else:
@@ -173,7 +162,7 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
         if self._searching or self._searched >= self._end or self.model.rowCount() >= LIST_MOST:
             return
         self._searching = True
-        kinds, test = CHOICES[self.panel.choice()], self._test
+        kinds, test = CHOICES[self.panel.choice()], self.model.test()
         mine = self.panel.choice() == "mine"
         first, end = self._searched, min(self._end, self._searched + SEARCH_EVENTS)
 
@@ -181,28 +170,17 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
             chosen = is_users(event) if mine else kinds is None or event.kind in kinds
             return chosen and (test is None or test(event))
 
-        self._history.ask(lambda past: past.search(first, end, kinds, wanted), partial(self._found, self._round))
+        self._ask(lambda past: past.search(first, end, kinds, wanted), self._found)
 
-    def _found(self, asked_in: int, found: tuple[int, list[Event]]) -> None:
-        if asked_in != self._round:
-            return
-        end, events = found
+    def _found(self, found: tuple[int, list[Event]]) -> None:
+        self._searched, events = found
         self._searching = False
-        self._searched = end
         follows = self.panel.follows()
         self.model.append(events[: max(0, LIST_MOST - self.model.rowCount())])
         if follows and events:
             self.panel.table.scrollToBottom()
         self._search()
         self._say()
-
-    def _set_filter(self, text: str) -> None:
-        wanted, problem = parsed(text, self.model.fields)
-        self.panel.set_filter_problem(problem)
-        if wanted.text != self._filter_text:
-            self._filter_text = wanted.text
-            self._test = self.model.test(wanted)
-            self._begin()
 
     def _say(self) -> None:
         note = ""

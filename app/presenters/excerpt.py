@@ -34,7 +34,8 @@ class Excerpt(NamedTuple):
 
 
 def thinned(snapshot: Snapshot, most: int, selected: str = "") -> Excerpt:
-    """At most `most` of each kind: what is `selected`, and where clients work, before the rest; each in its place.
+    """An excerpt with at most `most` of each kind, in their order: what is `selected` and where clients work come
+    first.
 
     `selected` is an id of the canvas. Topics that are the logs of queues are counted as queues.
     """
@@ -67,8 +68,8 @@ _SEVERITY: Final = {word: at for at, word in enumerate((*WORST_FIRST, ""))}
 
 
 class Urgency:
-    """What of a cluster is drawn first: what is broken, rebalances, moves or lags. Once chosen it stays for a while,
-    unless something else breaks.
+    """Chooses which parts of a cluster are drawn: what is broken, rebalances, moves or lags. A choice lasts for a
+    while, unless something else breaks.
     """
 
     def __init__(self) -> None:
@@ -142,13 +143,13 @@ class Urgency:
 
 
 def _fitting(heights: Mapping[str, float]) -> frozenset[str]:
-    """As many of the first as there is room for, two at least."""
+    """The names that fit into `_ROOM` by their heights, in their order; at least the first two."""
     ends = accumulate(heights.values())
     return frozenset(name for at, (name, end) in enumerate(zip(heights, ends, strict=True)) if at < 2 or end <= _ROOM)
 
 
 class Excerpts:
-    """At most `most` of a kind; with a map, those topics of a cluster that it has no room for are its cells."""
+    """Excerpts with at most `most` of a kind; with a map, topics of a cluster that do not fit are its cells."""
 
     def __init__(self, most: int, *, has_map: bool = False) -> None:
         self._most, self._has_map = most, has_map
@@ -156,11 +157,10 @@ class Excerpts:
         self._last = (Snapshot(0, 0), "", frozenset[str](), Excerpt(Snapshot(0, 0)))
 
     def of(self, snapshot: Snapshot, selected: str, dimmed: frozenset[str] = frozenset()) -> Excerpt:
-        """What is `dimmed` of a cluster comes last."""
+        """The excerpt of `snapshot`; in a cluster, what is `dimmed` comes last."""
         known, *asked, excerpt = self._last
         if snapshot is not known or [selected, dimmed] != asked:
-            is_map = self._has_map and bool(snapshot.nodes) and len(snapshot.topics) > MAPPED_FROM
-            if is_map:
+            if self._has_map and snapshot.nodes and len(snapshot.topics) > MAPPED_FROM:
                 excerpt = self._urgency.excerpt(snapshot, selected, dimmed)
             else:
                 excerpt = thinned(snapshot, self._most, selected)

@@ -4,7 +4,7 @@ import platform
 from importlib import metadata
 
 import resources
-from app.environment.system_libraries import packages, version_of
+from app.environment.extras import packages, version_of
 from widgets.i18n import tr
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from app.presenters.beyond_snapshot import LeaseSweep
-from app.presenters.columns import Column, number_column, time_column
+from app.presenters.columns import KEY_CHARS, Column, key_column, number_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.table import SnapshotModel
+from app.sessions.browsing.beyond_snapshot import LeaseSweep
 from app.sessions.history.life import Place
 from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
@@ -21,7 +21,6 @@ from widgets.panels.panel import declared
 from widgets.panels.table_panel import TablePanel
 from widgets.roles import Role
 
-KEY_CHARS = 40
 NEVER_NS = 1 << 62
 # As many leases as a snapshot may hold of all queues together without being called many.
 SNAPSHOT_ROWS = 5_000
@@ -63,7 +62,7 @@ def group_holds(snapshot: Snapshot) -> list[GroupHold]:
 
 
 def attempt_words(lease: LeaseView) -> str:
-    """As in "2 of 5"; only "2" where how many there may be is not known."""
+    """The attempt, as "2 of 5", or "2" if the limit is not known."""
     if not lease.has_limits:
         return str(lease.attempt)
     return tr("{attempt} of {max_attempts}", attempt=lease.attempt, max_attempts=lease.max_attempts or "∞")
@@ -110,15 +109,17 @@ _MORE = (
 
 
 class InFlightModel(SnapshotModel[Row]):
-    """Leases, the one that ends first on top; `source` gives those of a queue: a snapshot holds the first ones only.
+    """Leases, the one that ends first on top; `of_queue` gives those of a queue: a snapshot holds the first ones only.
 
     Time left comes from the clock: a lease that stays costs nothing."""
 
-    def __init__(self, owners: Owners, times: Times) -> None:
+    def __init__(
+        self, owners: Owners, times: Times, of_queue: Callable[[QueueView], Sequence[LeaseView]] = attrgetter("leases")
+    ) -> None:
+        self._of_queue = of_queue
         self._now_ns = 0
         self.whole = self.listed = 0
         self._sources: tuple[Sequence[Row], ...] = ()
-        self.source: Callable[[QueueView], Sequence[LeaseView]] = attrgetter("leases")
 
         def key_text(row: Row) -> str:
             if isinstance(row, GroupHold):
@@ -137,9 +138,7 @@ class InFlightModel(SnapshotModel[Row]):
                 about="0 is the most urgent; a group has none.",
             ),
             number_column("Offset", lambda row: row.offset, (112,), text=_offsets),
-            Column(
-                "Key", key_text, (130, 3), "mono", hint=lambda row: "" if row.key is None else plain_text(row.key, 400)
-            ),
+            key_column(lambda row: row.key, (130, 3), text=key_text, value=key_text),
             owners.owner_column("Holder", lambda row: row.holder, (130, 2)),
             number_column(
                 "Attempt",
@@ -198,7 +197,7 @@ class InFlightModel(SnapshotModel[Row]):
         self._now_ns = snapshot.time_ns
         self.whole = in_flight_of(snapshot)
         held = group_holds(snapshot)
-        sources: tuple[Sequence[Row], ...] = (*(self.source(queue) for queue in snapshot.queues), held)
+        sources: tuple[Sequence[Row], ...] = (*map(self._of_queue, snapshot.queues), held)
         same = len(sources) == len(self._sources) and all(
             a is b or (len(a) <= SNAPSHOT_ROWS and a == b) for a, b in zip(sources, self._sources, strict=True)
         )
@@ -226,11 +225,11 @@ class InFlightPresenter(TablePresenter[InFlightPanel]):
     panel_class = InFlightPanel
 
     def __init__(self, sources: Sources) -> None:
-        self.model = InFlightModel(sources.owners, sources.times)
+        self._sweep = LeaseSweep(sources.controller)
+        self.model = InFlightModel(sources.owners, sources.times, self._sweep.rows)
         super().__init__(sources, self.model)
-        self._sweep = LeaseSweep(sources.controller, self)
+        self._sweep.setParent(self)
         self._sweep.changed.connect(self.show_again)
-        self.model.source = self._sweep.rows
 
     def restart(self) -> None:
         super().restart()

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.sessions.collectors.collectors import LessonCollector
-from broker_core.simulation.lesson import Lesson, Step
+from app.sessions.collectors.lesson import LessonCollector
+from broker_core.simulation.lesson import Step
 from widgets.formats import session_time
 from widgets.i18n import tr
 from widgets.panels.lesson import LessonFacts, StepFacts
@@ -26,8 +26,9 @@ def lesson_facts(
     lesson = collector.lesson
     if lesson is None:
         return None
-    done = done_steps(lesson, collector, by_ns)
+    done = collector.done_steps(by_ns)
     current = next((number for number in range(len(lesson.steps)) if number not in done), -1)
+    earlier = kept if by_ns is None else frozenset[str]()
     steps = tuple(
         StepFacts(
             shown(step.text),
@@ -36,8 +37,8 @@ def lesson_facts(
             _by(collector, number) if number in done else "",
             number == current,
             step.point_at is not None,
-            by_ns is None and step.text in kept,
-            "" if number in done else why_not(step),
+            step.text in earlier,
+            "" if number in done or (step.text in earlier and number != current) else why_not(step),
         )
         for number, step in enumerate(lesson.steps)
     )
@@ -55,17 +56,6 @@ def lesson_facts(
 def shown(text: str) -> str:
     """A text of a lesson on one line, in the language of the program where the lesson comes with it."""
     return tr(" ".join(text.split()))
-
-
-def done_steps(lesson: Lesson, collector: LessonCollector, by_ns: int | None = None) -> set[int]:
-    """The numbers of the steps that this session has done, by a session time if it is given."""
-    found = ((number, collector.done[number]) for number in range(len(lesson.steps)))
-    return {number for number, done in found if done is not None and (by_ns is None or done.time_ns <= by_ns)}
-
-
-def done_texts(lesson: Lesson, collector: LessonCollector) -> frozenset[str]:
-    steps: tuple[Step, ...] = lesson.steps
-    return frozenset(steps[number].text for number in done_steps(lesson, collector))
 
 
 def _by(collector: LessonCollector, number: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from dataclasses import replace
 from textwrap import shorten
 
@@ -10,18 +11,18 @@ from PySide6.QtCore import QObject, Signal
 
 from app.presenters.inspector import LISTED, inspector_facts
 from app.presenters.message_facts import client_id, message_facts, request_of
-from app.presenters.rates import Rates
+from app.presenters.panel_presenter import Sources
 from app.presenters.rebalances import RebalanceCards
-from app.sessions.event_text import cause_text, details, event_word, place_text
+from app.sessions.core_sentences import cause_text
+from app.sessions.event_text import cause_of, details, event_word, place_text
 from app.sessions.history.keys import KeyCounts, partition_keys
 from app.sessions.history.life import Life, Place, life_in, place_of, touching
-from app.sessions.history.past import History
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
 from broker_core.operations.browse import BatchKeys, CountKeys, Present
 from broker_core.snapshots import RebalanceView, Snapshot
-from widgets.facts import Fact
+from widgets.facts import Fact, Facts, with_rows, with_values
 from widgets.formats import Times, count, plain_text, session_time
 from widgets.i18n import tr
 from widgets.panels.inspector import MOMENT, InspectorFacts
@@ -37,54 +38,63 @@ class Lookup(QObject):
 
     changed = Signal()
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.restart()
+
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         return None
 
     def restart(self) -> None:
-        """Another session begins."""
+        """Forget what is known: another session begins, or another thing is shown."""
+        self._thing: Hashable = None
+        self._asked_ns = -1
+
+    def _turn_to(self, thing: Hashable) -> bool:
+        """Whether it is another thing than before."""
+        if thing == self._thing:
+            return False
+        self.restart()
+        self._thing = thing
+        return True
+
+    def _is_due(self, now_ns: int) -> bool:
+        return self._asked_ns < 0 or abs(now_ns - self._asked_ns) >= REFRESH_NS
 
 
 class MessageLookup(Lookup):
-    def __init__(self, answers: Answers, history: History, times: Times, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._answers, self._history, self._times = answers, history, times
-        self.restart()
+    def __init__(self, answers: Answers, sources: Sources) -> None:
+        self._answers, self._history, self._times = answers, sources.history, sources.times
+        super().__init__()
 
     def restart(self) -> None:
-        self._place: Place | None = None
+        super().restart()
         self._life: Life | None = None
         self._present: Present | None = None
         self._seen_seq = 0
-        self._asked_ns = -1
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         """The facts that have arrived; events that are new in the stream are queried."""
         place = place_of(name)
         if place is None:
             return None
-        if place != self._place:
-            self.restart()
-            self._place = place
+        if self._turn_to(place) or (self._life is not None and self._is_touched(self._life)):
             self._ask_life(place)
             self._query(place, snapshot.time_ns)
-        elif self._life is not None and self._is_touched():
-            self._ask_life(place)
-            self._query(place, snapshot.time_ns)
-        elif snapshot.time_ns >= self._asked_ns + REFRESH_NS:
+        elif self._is_due(snapshot.time_ns):
             self._query(place, snapshot.time_ns)
         return message_facts(place, snapshot, self._times, self._life, self._present)
 
-    def _is_touched(self) -> bool:
+    def _is_touched(self, life: Life) -> bool:
         ring, seen = self._history.ring, self._seen_seq
         self._seen_seq = ring.end_seq
-        places = self._life.places if self._life is not None else ()
-        return bool(touching(ring.since(seen), places))
+        return bool(touching(ring.since(seen), life.places))
 
     def _ask_life(self, place: Place) -> None:
         self._seen_seq = self._history.ring.end_seq
 
         def answered(found: Life) -> None:
-            if found.place == self._place:
+            if found.place == self._thing:
                 self._life = found
                 self.changed.emit()
 
@@ -94,7 +104,7 @@ class MessageLookup(Lookup):
         self._asked_ns = now_ns
 
         def answered(present: Present) -> None:
-            if place == self._place and present != self._present:
+            if place == self._thing and present != self._present:
                 self._present = present
                 self.changed.emit()
 
@@ -104,49 +114,44 @@ class MessageLookup(Lookup):
 class LaneLookup(Lookup):
     """A partition: what the snapshot says, and which of its keys are hot."""
 
-    def __init__(self, answers: Answers, history: History, rates: Rates, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._answers, self._history, self._rates = answers, history, rates
-        self.restart()
+    def __init__(self, answers: Answers, sources: Sources) -> None:
+        self._answers, self._sources = answers, sources
+        super().__init__()
 
     def restart(self) -> None:
-        self._name = ""
+        super().restart()
         self._counts: KeyCounts | None = None
         self._read: dict[int, Counter[bytes | None] | None] = {}  # keys of batches, by first offset
         self._reads = False
-        self._asked_ns = -1
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
-        facts = inspector_facts(snapshot, f"lane:{name}", self._rates)
+        facts = inspector_facts(snapshot, f"lane:{name}", self._sources.series)
         topic, _, number = name.rpartition("/")
         if facts is None or not number.isdecimal():
             return facts
-        if name != self._name:
-            self.restart()
-            self._name = name
-        if self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= REFRESH_NS:
+        self._turn_to(name)
+        if self._is_due(snapshot.time_ns):
             self._asked_ns = snapshot.time_ns
-            self._history.ask(
+            self._sources.history.ask(
                 lambda past: partition_keys(past, topic, int(number), snapshot.events),
                 lambda counts: self._answered(name, counts),
             )
-        title = tr("Hot keys")
-        browse: tuple[str, tuple[Fact, ...]] = ("", ((tr("Messages"), tr("browse them"), f"browse:{name}"),))
-        if self._counts is None:
-            rows: tuple[Fact, ...] = (("", tr("Counting...")),)
-        else:
-            rows = key_facts(self._counts.with_read(self._read))
-        return replace(facts, sections=(facts.sections[0], browse, (title, rows), *facts.sections[1:]))
+        browse: Facts = ((tr("Messages"), tr("browse them"), f"browse:{name}"),)
+        hot: Facts = (("", tr("Counting...")),)
+        if self._counts is not None:
+            hot = key_facts(self._counts.with_read(self._read))
+        first, *others = facts.sections
+        return replace(facts, sections=(first, ("", browse), (tr("Hot keys"), hot), *others))
 
     def _answered(self, name: str, counts: KeyCounts) -> None:
-        if name == self._name and counts != self._counts:
+        if name == self._thing and counts != self._counts:
             self._counts = counts
             self.changed.emit()
             self._read_more(name)
 
     def _read_more(self, name: str) -> None:
         """Read keys of batches from the log while somebody looks, the newest first, some at a time."""
-        if self._reads or name != self._name or self._counts is None:
+        if self._reads or name != self._thing or self._counts is None:
             return
         place = place_of(f"{name}/0")
         newest = (batch for batch in reversed(self._counts.batches) if batch[0] not in self._read)
@@ -161,7 +166,7 @@ class LaneLookup(Lookup):
 
         def answered(found: list[BatchKeys]) -> None:
             self._reads = False
-            if name == self._name and found:
+            if name == self._thing and found:
                 self._read.update({one.first: None if one.keys is None else Counter(dict(one.keys)) for one in found})
                 self.changed.emit()
                 self._read_more(name)
@@ -174,21 +179,14 @@ class LaneLookup(Lookup):
         self._answers.ask(request, answered, failed)
 
 
-def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
+def key_facts(counts: KeyCounts) -> Facts:
     if not counts.total:
         return (("", tr("Nothing has been published to it yet.")),)
-    rows: list[Fact] = [
-        (
-            tr("no key") if key is None else plain_text(key, 40),
-            tr(
-                "{share}, {count} of {total} messages",
-                share=f"{number / counts.total:.1%}",
-                count=f"{number:,}",
-                total=f"{counts.total:,}",
-            ),
-        )
-        for key, number in counts.keys[:KEYS_SHOWN]
-    ]
+    rows: list[Fact] = []
+    for key, number in counts.keys[:KEYS_SHOWN]:
+        figures = {"share": f"{number / counts.total:.1%}", "count": f"{number:,}", "total": f"{counts.total:,}"}
+        words = tr("{share}, {count} of {total} messages", **figures)
+        rows.append((tr("no key") if key is None else plain_text(key, 40), words))
     more = len(counts.keys) - KEYS_SHOWN
     if more > 0:
         rest = sum(number for _key, number in counts.keys[KEYS_SHOWN:])
@@ -202,64 +200,60 @@ def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
 
 
 class EventLookup(Lookup):
-    def __init__(self, history: History, times: Times, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._history, self._times = history, times
-        self.restart()
+    def __init__(self, sources: Sources) -> None:
+        self._history, self._times = sources.history, sources.times
+        super().__init__()
 
     def restart(self) -> None:
-        self._seq = -1
+        super().restart()
         self._event: Event | None = None
+        self._lost = ""  # says why it is not found
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         if not name.isdecimal():
             return None
         seq = int(name)
-        if seq != self._seq:
-            self._seq, self._event = seq, None
-            self._history.ask(lambda past: past.between(seq, seq + 1), lambda found: self._answered(seq, found))
+        if self._turn_to(seq):
+            self._history.ask(
+                lambda past: (past.between(seq, seq + 1), past.whole), lambda found: self._answered(seq, *found)
+            )
         if self._event is None:
-            return InspectorFacts(tr("Event"), f"#{count(seq)}", note=tr("Searching..."))
+            return InspectorFacts(tr("Event"), f"#{count(seq)}", note=self._lost or tr("Searching..."))
         return event_facts(self._event, snapshot, self._times)
 
-    def _answered(self, seq: int, found: list[Event]) -> None:
-        if seq == self._seq and found:
-            self._event = found[0]
+    def _answered(self, seq: int, found: list[Event], whole: bool) -> None:
+        if seq == self._thing:
+            self._event = next(iter(found), None)
+            unrecorded = tr("This session is not recorded, and its first events are no longer in memory.")
+            self._lost = "" if found else tr("This session has no such event.") if whole else unrecorded
             self.changed.emit()
 
 
 def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFacts:
-    facts: list[Fact] = [(tr("Time"), session_time(event.time_ns), f"{MOMENT}{event.time_ns}")]
-    if wall := times.wall(event.time_ns):
-        facts.append((tr("Wall time"), wall))
-    if event.topic:
-        if event.partition is not None and event.offset is not None:
-            target = Place(event.topic, event.partition, event.offset).id
-        elif event.partition is not None:
-            target = f"lane:{event.topic}/{event.partition}"
-        else:
-            target = f"topic:{event.topic}"
-        facts.append((tr("Where"), place_text(event), target))
+    where, to = f"topic:{event.topic}", None
+    if event.partition is not None and event.offset is not None:
+        where = Place(event.topic, event.partition, event.offset).id
+    elif event.partition is not None:
+        where = f"lane:{event.topic}/{event.partition}"
     if event.to_topic and event.to_partition is not None and event.to_offset is not None:
         to = Place(event.to_topic, event.to_partition, event.to_offset)
-        facts.append((tr("To"), str(to), to.id))
-    if event.client:
-        target = client_id(event.client, snapshot)
-        facts.append((tr("Client"), event.client, target) if target else (tr("Client"), event.client))
-    if event.group:
-        kinds = {group.name: "group" for group in snapshot.groups} | {queue.name: "queue" for queue in snapshot.queues}
-        found = kinds.get(event.group)
-        facts.append((tr("Group"), event.group, f"{found}:{event.group}") if found else (tr("Group"), event.group))
-    more: tuple[tuple[str, object], ...] = (
-        (tr("Messages"), count(event.count) if event.count else None),
-        (tr("Bytes"), count(event.size_bytes) if event.size_bytes else None),
-        (tr("Attempt"), event.attempt),
-        (tr("Generation"), event.generation if (event.generation or 0) >= 0 else tr("not known")),
-        (tr("Key"), None if event.key is None else plain_text(event.key, 400)),
-        (tr("Cause"), cause_text(event.cause) or None),
-        (tr("Published"), None if event.published_ns is None else session_time(event.published_ns)),
+    kind = "queue" if snapshot.queue(event.group) else "group" if snapshot.group(event.group) else ""
+    is_known = (event.generation or 0) >= 0
+    facts = with_values(
+        (tr("Time"), session_time(event.time_ns), f"{MOMENT}{event.time_ns}"),
+        (tr("Wall time"), times.wall(event.time_ns)),
+        (tr("Where"), place_text(event) if event.topic else "", where),
+        (tr("To"), "" if to is None else str(to), "" if to is None else to.id),
+        (tr("Client"), event.client, client_id(event.client, snapshot)),
+        (tr("Group"), event.group, kind and f"{kind}:{event.group}"),
+        (tr("Messages"), count(event.count) if event.count else ""),
+        (tr("Bytes"), count(event.size_bytes) if event.size_bytes else ""),
+        (tr("Attempt"), "" if event.attempt is None else str(event.attempt)),
+        (tr("Generation"), "" if event.generation is None else str(event.generation) if is_known else tr("not known")),
+        (tr("Key"), "" if event.key is None else plain_text(event.key, 400)),
+        (tr("Cause"), cause_of(event)),
+        (tr("Published"), "" if event.published_ns is None else session_time(event.published_ns)),
     )
-    facts += [(name, str(value)) for name, value in more if value is not None]
     detail: list[Fact] = []
     for each in details(event.detail):
         label = each.label[:1].upper() + each.label[1:]
@@ -267,12 +261,12 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
         detail += [("" if place else label, words, *link) for place, words in enumerate(each.words[:LISTED])]
         if (rest := len(each.words) - LISTED) > 0:
             detail.append(("", tr("and {count:,} more", count=rest)))
-    sections: tuple[tuple[str, tuple[Fact, ...]], ...] = (("", tuple(facts)),)
-    if detail:
-        sections = (*sections, (tr("Detail"), tuple(detail)))
     # All of it stands below.
-    what = shorten(cause_text(event.cause) or place_text(event), HEADING_CHARS, placeholder=" …")
-    return InspectorFacts(tr("Event"), f"#{count(event.seq)}  {what}".rstrip(), event_word(event), sections)
+    what = shorten(cause_of(event) or place_text(event), HEADING_CHARS, placeholder=" …")
+    heading = f"#{count(event.seq)}  {what}".rstrip()
+    return InspectorFacts(
+        tr("Event"), heading, event_word(event), with_rows(("", facts), (tr("Detail"), tuple(detail)))
+    )
 
 
 class RebalanceLookup(Lookup):
@@ -290,39 +284,30 @@ class RebalanceLookup(Lookup):
 
 
 def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reader: str) -> InspectorFacts:
-    place = of_group.index(view)
-    ended = (tr("Ended"), session_time(view.ended_ns), f"{MOMENT}{view.ended_ns}") if view.ended_ns else None
-    facts: list[Fact] = [
+    generations = f"{view.generation_before} → {view.generation_after or '…'}"
+    facts = with_values(
         (tr("Group"), view.group, f"group:{view.group}"),
         (tr("Cause"), cause_text(view.cause)),
-        (
-            tr("Generation"),
-            f"{view.generation_before} → {view.generation_after or '…'}"
-            if (view.generation_after or 0) >= 0
-            else tr("not known"),
-        ),
+        (tr("Generation"), generations if (view.generation_after or 0) >= 0 else tr("not known")),
         (tr("Started"), session_time(view.started_ns), f"{MOMENT}{view.started_ns}"),
-        *((ended,) if ended else ()),
+        (tr("Ended"), session_time(view.ended_ns) if view.ended_ns else "", f"{MOMENT}{view.ended_ns}"),
         (tr("Moved"), f"{len(view.moved):,}"),
         (tr("Kept"), f"{len(view.kept):,}"),
         (tr("Reading"), no_reader),
-    ]
-    between: list[Fact] = []
-    for title, first, last in (
-        (tr("Since the previous one"), of_group[place - 1] if place else None, view),
-        (tr("Until the next one"), view, of_group[place + 1] if place + 1 < len(of_group) else None),
-    ):
-        start_ns = 0 if first is None else first.started_ns
-        end_ns = "" if last is None else str(last.started_ns)
-        if first is not None or last is not view or place == 0:
-            between.append((title, tr("what was published"), f"published:{start_ns}-{end_ns}"))
+    )
+    place = of_group.index(view)
+    earlier_ns = of_group[place - 1].started_ns if place else 0
+    later_ns = str(of_group[place + 1].started_ns) if place + 1 < len(of_group) else ""
+    between: Facts = (
+        (tr("Since the previous one"), tr("what was published"), f"published:{earlier_ns}-{view.started_ns}"),
+        (tr("Until the next one"), tr("what was published"), f"published:{view.started_ns}-{later_ns}"),
+    )
     moves = tuple(
         (f"{topic}/{part}", f"{old or tr('nobody')} → {new or tr('nobody')}") for topic, part, old, new in view.moved
     )
-    sections = [("", tuple(facts)), (tr("Published"), tuple(between))]
-    if moves:
-        sections.append((tr("Moves"), moves[:200]))
-    state = "Rebalancing" if view.ended_ns is None else "Stable"
     return InspectorFacts(
-        tr("Rebalance"), tr("{group}: {cause}", group=view.group, cause=cause_text(view.cause)), state, tuple(sections)
+        tr("Rebalance"),
+        tr("{group}: {cause}", group=view.group, cause=cause_text(view.cause)),
+        "Rebalancing" if view.ended_ns is None else "Stable",
+        with_rows(("", facts), (tr("Published"), between), (tr("Moves"), moves[:200])),
     )

@@ -4,18 +4,19 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from app.sessions.event_text import event_word
+from app.sessions.event_text import event_word, kind_word
 from app.sessions.history.life import Life, Place
-from broker_core.events import Event, EventKind
-from broker_core.messages import StoredMessage
+from broker_core.events import WITHDRAWN, Event, EventKind
+from broker_core.messages import StoredMessage, grouped
 from broker_core.operations.browse import DescribeMessage, Held, Present
 from broker_core.operations.values import json_bytes
-from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.languages import SchemaKind
 from broker_core.snapshots import Snapshot
-from widgets.facts import Fact
+from widgets.facts import Fact, Facts, with_rows, with_values
 from widgets.formats import Times, duration, exact_size, plain_text, session_time
 from widgets.i18n import tr
-from widgets.panels.inspector import MOMENT, InspectorFacts, LifeStep, Section
+from widgets.panels.inspector import MOMENT, InspectorFacts
+from widgets.panels.life_path import LifeStep
 
 _BY_CAUSE = frozenset(
     {EventKind.NACKED, EventKind.RELEASED, EventKind.REJECTED, EventKind.DROPPED, EventKind.EVICTED, EventKind.EXPIRED}
@@ -40,23 +41,20 @@ def message_facts(
         notes.append(tr("So far, nothing is known about a message there."))
     if present is not None and message is None:
         notes.append(tr("The message itself is not available. {why}", why=present.why))
-    sections: list[Section] = [("", _where(place, message, life, times, readable))]
-    if present is not None and present.held:
-        sections.append((tr("Now"), tuple(_held(one, snapshot) for one in present.held)))
-    readers = _readers(place, snapshot)
-    if readers:
-        sections.append((tr("Readers"), readers))
-    if life is not None:
-        deliveries = _deliveries(life.events, snapshot)
-        if deliveries:
-            sections.append((tr("Deliveries"), deliveries))
-    if message is not None and message.headers:
-        sections.append((tr("Headers"), tuple((name, plain_text(value, 400)) for name, value in message.headers)))
+    held = () if present is None else present.held
+    headers = () if message is None else message.headers
+    sections = with_rows(
+        ("", _where(place, message, life, times, readable)),
+        (tr("Now"), tuple(_held(one, snapshot) for one in held)),
+        (tr("Readers"), _readers(place, snapshot)),
+        (tr("Deliveries"), () if life is None else _deliveries(life.events, snapshot)),
+        (tr("Headers"), tuple((name, plain_text(value, 400)) for name, value in headers)),
+    )
     return InspectorFacts(
         tr("Message"),
         str(place),
         _state(life, present, snapshot.time_ns),
-        tuple(sections),
+        sections,
         " ".join(notes),
         () if life is None else steps_of(life, snapshot, times),
         None if message is None else message.value if readable is None else readable[2],
@@ -70,47 +68,41 @@ def _where(
     life: Life | None,
     times: Times,
     readable: tuple[int, SchemaKind, bytes] | None,
-) -> tuple[Fact, ...]:
-    published = next((event for event in (life.events if life else ()) if event.kind is EventKind.PUBLISHED), None)
-    published_ns = message.published_ns if message is not None else published.published_ns if published else None
-    key = message.key if message is not None else published.key if published else None
-    facts: list[Fact] = [
+) -> Facts:
+    events = () if life is None else life.events
+    published = message or next((event for event in events if event.kind is EventKind.PUBLISHED), None)
+    published_ns, key = (None, None) if published is None else (published.published_ns, published.key)
+    size = schema = ""
+    if message is not None:
+        size = tr("no value") if message.value is None else exact_size(len(message.value))
+    if readable is not None:
+        schema = tr("{language}, id {id}; shown as JSON", language=readable[1].value, id=readable[0])
+    others = () if life is None else [other for other in life.places if other != place]
+    return with_values(
         (tr("Partition"), f"{place.topic}/{place.partition}", f"lane:{place.topic}/{place.partition}"),
         (tr("Offset"), f"{place.offset:,}"),
         (tr("Key"), tr("none") if key is None else plain_text(key, 400)),
-    ]
-    if published_ns is not None:
-        facts.append((tr("Published"), session_time(published_ns), f"{MOMENT}{published_ns}"))
-        if wall := times.wall(published_ns):
-            facts.append((tr("Wall time"), wall))
-    if message is not None:
-        size = len(message.value) if message.value is not None else None
-        facts.append((tr("Size"), tr("no value") if size is None else exact_size(size)))
-    if readable is not None:
-        facts.append(
-            (tr("Schema"), tr("{language}, id {id}; shown as JSON", language=readable[1].value, id=readable[0]))
-        )
-    if life is not None:
-        facts += [(tr("Also"), str(other), other.id) for other in life.places if other != place]
-    return tuple(facts)
+        (tr("Published"), "" if published_ns is None else session_time(published_ns), f"{MOMENT}{published_ns}"),
+        (tr("Wall time"), "" if published_ns is None else times.wall(published_ns)),
+        (tr("Size"), size),
+        (tr("Schema"), schema),
+        *((tr("Also"), str(other), other.id) for other in others),
+    )
 
 
 def _held(held: Held, snapshot: Snapshot) -> Fact:
     if held.state == "In flight":
-        until = tr(
-            "held by {holder} until {time}, attempt {attempt}",
-            holder=held.holder,
-            time=session_time(held.until_ns),
-            attempt=held.attempt,
+        at = session_time(held.until_ns)
+        words = tr(
+            "held by {holder} until {time}, attempt {attempt}", holder=held.holder, time=at, attempt=held.attempt
         )
-        client = client_id(held.holder, snapshot)
-        return (held.queue, until, client) if client else (held.queue, until)
+        return held.queue, words, client_id(held.holder, snapshot)
     if held.state == "Delayed":
-        return (held.queue, tr("waits for its next attempt at {time}", time=session_time(held.until_ns)))
-    return (held.queue, tr("ready to be delivered"))
+        return held.queue, tr("waits for its next attempt at {time}", time=session_time(held.until_ns))
+    return held.queue, tr("ready to be delivered")
 
 
-def _readers(place: Place, snapshot: Snapshot) -> tuple[Fact, ...]:
+def _readers(place: Place, snapshot: Snapshot) -> Facts:
     found: list[Fact] = []
     for group in snapshot.groups:
         for at in group.offsets:
@@ -123,13 +115,10 @@ def _readers(place: Place, snapshot: Snapshot) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def _deliveries(events: Sequence[Event], snapshot: Snapshot) -> tuple[Fact, ...]:
-    by_reader: dict[str, list[Event]] = {}
-    for event in events:
-        if event.kind is EventKind.DELIVERED and event.time_ns <= snapshot.time_ns:
-            by_reader.setdefault(event.group or tr("subscriber"), []).append(event)
+def _deliveries(events: Sequence[Event], snapshot: Snapshot) -> Facts:
+    delivered = (each for each in events if each.kind is EventKind.DELIVERED and each.time_ns <= snapshot.time_ns)
     found = []
-    for reader, given in by_reader.items():
+    for reader, given in grouped((each.group or tr("subscriber"), each) for each in delivered).items():
         who = list(dict.fromkeys(event.client for event in given))
         times = tr("once") if len(given) == 1 else tr("twice") if len(given) == 2 else tr("{n} times", n=len(given))
         found.append((reader, tr("{times}, to {who}", times=times, who=", ".join(who))))
@@ -140,8 +129,10 @@ def _state(life: Life | None, present: Present | None, now_ns: int) -> str:
     words = [held.state for held in (present.held if present else ())]
     if words and life is not None and not any(event.time_ns > now_ns for event in life.events):
         return "In flight" if "In flight" in words else words[0]
-    last = [event for event in (life.events if life else ()) if event.time_ns <= now_ns]
-    return event_word(last[-1]) if last else ""
+    past = [event for event in (life.events if life else ()) if event.time_ns <= now_ns]
+    if past and past[-1].cause == WITHDRAWN and any(event.kind is EventKind.REDRIVEN for event in past):
+        return kind_word(EventKind.DEAD_LETTERED)  # its redrive was undone
+    return event_word(past[-1]) if past else ""
 
 
 def steps_of(life: Life, snapshot: Snapshot, times: Times) -> tuple[LifeStep, ...]:
@@ -151,14 +142,15 @@ def steps_of(life: Life, snapshot: Snapshot, times: Times) -> tuple[LifeStep, ..
     places = iter(life.places[1:])
     heading = str(life.places[0]) if len(life.places) > 1 else ""
     for event in life.events:
+        links = _links(event, snapshot)
         steps.append(
             LifeStep(
                 event.time_ns,
                 session_time(event.time_ns),
                 times.hint(event.time_ns),
                 event_word(event),
-                _detail(event, before_ns),
-                _links(event, snapshot),
+                _detail(event, before_ns, linked=bool(links)),
+                links,
                 event.time_ns > snapshot.time_ns,
                 heading,
             )
@@ -171,7 +163,8 @@ def steps_of(life: Life, snapshot: Snapshot, times: Times) -> tuple[LifeStep, ..
     return tuple(steps)
 
 
-def _detail(event: Event, before_ns: int | None) -> str:
+def _detail(event: Event, before_ns: int | None, *, linked: bool) -> str:
+    """What the event says; `linked` if a link names its client."""
     parts = []
     if event.kind is EventKind.DELIVERED:
         parts.append(tr("to {client} of {group}", client=event.client, group=event.group or tr("no group")))
@@ -181,7 +174,7 @@ def _detail(event: Event, before_ns: int | None) -> str:
         parts.append(tr("by {client} of {group}", client=event.client or "?", group=event.group))
     elif event.kind is EventKind.PUBLISHED:
         many = tr("in a batch of {count}", count=f"{event.count:,}") if event.count > 1 else ""
-        parts += [tr("by {client}", client=event.client), many] if event.client else [many]
+        parts += [tr("by {client}", client=event.client), many] if event.client and not linked else [many]
     elif event.kind in {EventKind.DEAD_LETTERED, EventKind.REDRIVEN}:
         if event.cause and event.kind is EventKind.DEAD_LETTERED:
             parts.append(tr("because: {cause}", cause=event.cause))
@@ -201,12 +194,15 @@ def _detail(event: Event, before_ns: int | None) -> str:
 
 def _links(event: Event, snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
     client = client_id(event.client, snapshot)
-    return ((event.client, client),) if client else ()
+    if not client:
+        return ()
+    return ((tr("by {client}", client=event.client) if event.kind is EventKind.PUBLISHED else event.client, client),)
 
 
 def client_id(name: str, snapshot: Snapshot) -> str:
-    role = next((actor.role for actor in snapshot.actors if actor.name == name), "")
-    return f"{role}:{name}" if role else ""
+    """The id of an actor of that name; "" if there is none."""
+    actor = snapshot.actor(name)
+    return "" if actor is None else f"{actor.role}:{name}"
 
 
 def message_json(message: StoredMessage) -> str:

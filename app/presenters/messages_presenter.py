@@ -6,14 +6,14 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from app.presenters.columns import Column, number_column, time_column
-from app.presenters.filters import help_rows, parsed
+from app.presenters.columns import Column, key_column, number_column, time_column
 from app.presenters.paged import PagedModel, not_recorded
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.sessions.history.life import Place
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
+from broker_core.messages import header_texts
 from broker_core.operations.browse import (
     Bounds,
     BrowseMessages,
@@ -32,7 +32,6 @@ from widgets.panels.messages import MessagesPanel
 from widgets.roles import Role
 
 PREVIEW_CHARS = 160
-NO_KEY = ""
 
 
 class MessagesModel(PagedModel[MessageRow]):
@@ -49,15 +48,7 @@ class MessagesModel(PagedModel[MessageRow]):
             ),
             number_column("Partition", lambda row: row.partition, (78, 0, 2), shown=str),
             number_column("Offset", lambda row: row.offset, (84,)),
-            Column(
-                "Key",
-                lambda row: NO_KEY if row.key is None else plain_text(row.key, 60),
-                (120, 1),
-                "mono",
-                hint=lambda row: tr("no key") if row.key is None else plain_text(row.key, 400),
-                kind="text",
-                value=lambda row: row.key,
-            ),
+            key_column(lambda row: row.key, (120, 1), none=tr("no key")),
             Column(
                 "Payload",
                 _payload,
@@ -78,7 +69,7 @@ class MessagesModel(PagedModel[MessageRow]):
                 hint=lambda row: "\n".join(f"{name}: {plain_text(value, 80)}" for name, value in row.headers[:30]),
                 field="header",
                 kind="text",
-                value=lambda row: tuple(f"{n}: {v.decode(errors='replace')}" for n, v in row.headers),
+                value=lambda row: header_texts(row.headers),
                 about="Name and value, as in trace-id: 7.",
             ),
             number_column(
@@ -124,15 +115,11 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         super().__init__(sources, model)
         panel = self.panel
         self._answers, self._source_answers = Answers(self._controller, self), Answers(self._controller, self)
-        self._snapshot: Snapshot | None = None
         # In the past, only what was published by then is shown.
         self._live = True
-        self._filter_text = ""
-        self._sources_ns, self._sources_known = -1, False
         self._went = self._came_back = False
-        self._forget()
-        panel.set_filter_help(help_rows(model.fields))
-        panel.filterChanged.connect(self._set_filter)
+        self.restart()
+        model.filter_changed.connect(self.begin)
         panel.whereChanged.connect(lambda _where: self.begin(went=True))
         panel.startChanged.connect(lambda _start: self.begin(went=True))
         panel.moreWanted.connect(self._more)
@@ -154,7 +141,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         self._forget()
         self._sources_ns, self._sources_known = -1, False
         self.model.show_list()
-        self._snapshot = None
+        self._snapshot: Snapshot | None = None
 
     def show(self, snapshot: Snapshot) -> None:
         before = self._snapshot
@@ -192,7 +179,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
 
     @property
     def _found_none(self) -> bool:
-        return self._done and not self._filter_text and not self.model.rowCount()
+        return self._done and self.model.filter.takes_all and not self.model.rowCount()
 
     def _ask_sources(self, now_ns: int) -> None:
         if self._sources_ns < 0 or abs(now_ns - self._sources_ns) >= NS_PER_S:
@@ -233,7 +220,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             self.model.show_list()
             self._say()
             return
-        if len(where.partitions) == 1 and not self._filter_text and start.kind != "tail":
+        if len(where.partitions) == 1 and self.model.filter.takes_all and start.kind != "tail":
             self.model.show_range(0, 0)
             self._measure()
         else:
@@ -344,7 +331,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             topic=self.panel.where().topic,
             cursors=dict(self._cursors),
             back=self.panel.start().kind == "newest",
-            filter=self._filter_text,
+            filter=self.model.filter.text,
             until_ns=self._moment_ns,
             ends=self._ends_then,
             most=STEP_ROWS,
@@ -365,16 +352,8 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         if step.done:
             return
         # A filter looks on until it has filled the view or reached the end; the live tail catches up.
-        if tail or self.model.rowCount() < STEP_ROWS or (self._filter_text and self.panel.is_at_end()):
+        if tail or self.model.rowCount() < STEP_ROWS or (not self.model.filter.takes_all and self.panel.is_at_end()):
             self._step()
-
-    def _set_filter(self, text: str) -> None:
-        wanted, problem = parsed(text, self.model.fields)
-        self.panel.set_filter_problem(problem)
-        text = "" if wanted.takes_all else text
-        if text != self._filter_text:
-            self._filter_text = text
-            self.begin()
 
     def _whole(self) -> int:
         """How many messages the chosen partitions hold, loaded or not; of a queue, when the list was begun."""
@@ -384,8 +363,8 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
 
     @property
     def _parts(self) -> tuple[PartitionView, ...] | None:
-        topics = () if self._snapshot is None else self._snapshot.topics
-        return next((topic.partitions for topic in topics if topic.name == self.panel.where().topic), None)
+        topic = None if self._snapshot is None else self._snapshot.topic(self.panel.where().topic)
+        return None if topic is None else topic.partitions
 
     def _failed(self, sentence: str) -> None:
         self._stepping = self._measuring = False
@@ -407,7 +386,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             note = tr("The first {count} are listed. Filter, or start elsewhere.", count=f"{LIST_MOST:,}")
         elif self._problem and shown:
             note = self._problem
-        elif self._filter_text and self.panel.start().kind != "tail":
+        elif not model.filter.takes_all and self.panel.start().kind != "tail":
             end = tr("all of them") if self._done else tr("so far")
             note = tr(
                 "{looked} messages were searched, {end}; {found} match.",

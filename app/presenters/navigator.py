@@ -1,23 +1,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from app.presenters.active_faults import fault_text, left_of, state_of
+from app.presenters.active_faults import fault_text, left_of, state_of, whom
 from app.presenters.backpressure import gate_state
 from app.presenters.clients import Client, producers, readers
 from app.presenters.filters import parsed
 from app.presenters.inspector import target_of
-from app.presenters.lag_trend import counts_removed, lag_words
 from app.presenters.message_facts import client_id
-from app.presenters.rates import Rates
+from app.presenters.status import window_words
 from app.presenters.transactions import transaction_section
-from app.sessions.history.series import Key, dead, depth, published
+from app.sessions.history.series import Key, SessionSeries, dead, depth, published
 from app.sessions.history.series import lag as lag_key
 from broker_core.filters import Field, Fields, parse
-from broker_core.snapshots import FaultView, GroupView, QueueView, Snapshot, TopicView
-from widgets.formats import at_most, count, per_second
+from broker_core.snapshots import FaultView, GroupView, QueueView, Snapshot, TopicView, counts_removed
+from widgets.formats import at_most, count, lag_words, per_second
 from widgets.i18n import localized, tr
 from widgets.navigator import ROWS_MAX, NavRow, NavSection
 
@@ -34,9 +32,10 @@ class _Bin(NamedTuple):
 OPEN = "Open"
 # A client that stands still while it works at a message is no fault; a pause by a fault lasts, and is shown.
 BROKEN = frozenset({"crashed"})
+_KINDS = ("topic", "group", "queue", "dlq", "producer", "consumer", "worker")
 FIELDS = Fields(
     (
-        Field("kind", "text", "topic, group, queue, dlq, producer, consumer or worker."),
+        Field("kind", "text", "topic, group, queue, dlq, producer, consumer or worker.", words=_KINDS),
         Field("name", "text", "The name."),
         Field("state", "text", "The word next to its icon."),
         Field("target", "text", "The topic, group or queue of a client."),
@@ -55,13 +54,12 @@ class NavigatorModel:
     `dimmed` are the ids of what does not fit the filter.
     """
 
-    def __init__(self, rates: Rates, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
-        self._rates = rates
+    def __init__(self, series: SessionSeries, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
+        self.series = series
         self._now_ns = 0
         self._compacted: frozenset[str] = frozenset()
         self._more = more
         self.dead_by_topic: Callable[[Snapshot], Mapping[str, int]] = lambda _snapshot: {}
-        self.programs = True  # whether the session knows of programs that are no members
         self._filter = parse("")
         self.dimmed: frozenset[str] = frozenset()
         self._dimmed: list[str] = []
@@ -82,47 +80,20 @@ class NavigatorModel:
             *(_Bin(f"topic:{topic}", topic, letters) for topic, letters in self.dead_by_topic(snapshot).items()),
         ]
         own = [topic for topic in snapshot.topics if topic.name not in queues]
-        publishing, reading = producers(snapshot, self._rates), readers(snapshot, self._rates)
+        publishing, reading = producers(snapshot, self.series), readers(snapshot, self.series)
         no_producer, no_consumer = tr("No producer publishes."), tr("No consumer reads.")
-        if not self.programs:
+        if not self.series.deliveries:
             no_producer, no_consumer = tr("Not known from outside."), tr("No group has a member.")
+        section = self._section
         sections = (
-            self._section(
-                NavSection("topics", tr("Topics"), "topic", (), tr("No topic yet.")),
-                own,
-                lambda one: self._fits("topic", one.name, gate_state(one.gate) or OPEN, lag=None),
-                self._topic,
+            section("topics", tr("Topics"), "topic", tr("No topic yet."), own, self._fits_topic, self._topic),
+            section(
+                "groups", tr("Groups"), "group", tr("No group yet."), snapshot.groups, self._fits_group, self._group
             ),
-            self._section(
-                NavSection("groups", tr("Groups"), "group", (), tr("No group yet.")),
-                snapshot.groups,
-                lambda one: self._fits("group", one.name, one.state, lag=one.lag),
-                self._group,
-            ),
-            self._section(
-                NavSection("queues", tr("Queues"), "queue", (), tr("No queue.")),
-                snapshot.queues,
-                lambda one: self._fits("queue", one.name, gate_state(one.gate) or OPEN, depth=one.ready + one.delayed),
-                self._queue,
-            ),
-            self._section(
-                NavSection("dead", tr("Dead letters"), "dead-letter", (), ""),
-                bins,
-                lambda one: self._fits("dlq", one.name, _bin_state(one), dead=one.dead),
-                self._bin,
-            ),
-            self._section(
-                NavSection("producers", tr("Producers"), "producer", (), no_producer),
-                publishing,
-                self._fits_client,
-                self._client,
-            ),
-            self._section(
-                NavSection("consumers", tr("Consumers"), "consumer", (), no_consumer),
-                reading,
-                self._fits_client,
-                self._client,
-            ),
+            section("queues", tr("Queues"), "queue", tr("No queue."), snapshot.queues, self._fits_queue, self._queue),
+            section("dead", tr("Dead letters"), "dead-letter", "", bins, self._fits_bin, self._bin),
+            section("producers", tr("Producers"), "producer", no_producer, publishing, self._fits_client, self._client),
+            section("consumers", tr("Consumers"), "consumer", no_consumer, reading, self._fits_client, self._client),
         )
         hidden = frozenset(self._dimmed)
         self.dimmed = hidden | _boxes_of_workers(snapshot, hidden)
@@ -141,11 +112,18 @@ class NavigatorModel:
         )
 
     def _section(
-        self, section: NavSection, things: Sequence[T], fits: Callable[[T], bool], row: Callable[[T], NavRow]
+        self,
+        key: str,
+        title: str,
+        icon: str,
+        empty: str,
+        things: Sequence[T],
+        fits: Callable[[T], bool],
+        row: Callable[[T], NavRow],
     ) -> NavSection:
         found = list(things) if self._filter.takes_all else [thing for thing in things if fits(thing)]
         rows = tuple(map(row, found[:ROWS_MAX]))
-        return replace(section, rows=rows, more=len(found) - len(rows))
+        return NavSection(key, title, icon, rows, empty, len(found) - len(rows))
 
     def _fits(self, kind: str, name: str, state: str, **facts: object) -> bool:
         if self._filter.takes_all:
@@ -155,16 +133,28 @@ class NavigatorModel:
             self._dimmed.append(f"{kind}:{name}")
         return fits
 
+    def _fits_topic(self, topic: TopicView) -> bool:
+        return self._fits("topic", topic.name, gate_state(topic.gate) or OPEN, lag=None)
+
+    def _fits_group(self, group: GroupView) -> bool:
+        return self._fits("group", group.name, group.state, lag=group.lag)
+
+    def _fits_queue(self, queue: QueueView) -> bool:
+        return self._fits("queue", queue.name, gate_state(queue.gate) or OPEN, depth=queue.ready + queue.delayed)
+
+    def _fits_bin(self, one: _Bin) -> bool:
+        return self._fits("dlq", one.name, _bin_state(one), dead=one.dead)
+
     def _fits_client(self, client: Client) -> bool:
-        rate = self._rates.of(client.rate, self._now_ns)
+        rate = self.series.rate(client.rate, self._now_ns)
         return self._fits(client.kind, client.name, client.state, rate=rate, target=client.target)
 
     def _topic(self, topic: TopicView) -> NavRow:
         key, now_ns = published(topic.name), self._now_ns
-        figure = f"{per_second(self._rates.of(key, now_ns))}/s"
-        series = self._rates.spark(key, now_ns)
+        figure = f"{per_second(self.series.rate(key, now_ns))}/s"
+        series = self.series.spark(key, now_ns)
         state = gate_state(topic.gate) or OPEN
-        return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=self._rates.window_words(now_ns))
+        return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=window_words(self.series, now_ns))
 
     def _client(self, client: Client) -> NavRow:
         now_ns = self._now_ns
@@ -172,13 +162,13 @@ class NavigatorModel:
             f"{client.kind}:{client.name}",
             client.name,
             client.state,
-            f"{per_second(self._rates.of(client.rate, now_ns))}/s",
-            self._rates.spark(client.rate, now_ns),
-            tip="\n".join(part for part in (client.target, self._rates.window_words(now_ns, client.rate)) if part),
+            "" if client.state == "stopped" else f"{per_second(self.series.rate(client.rate, now_ns))}/s",
+            self.series.spark(client.rate, now_ns),
+            tip="\n".join(part for part in (client.target, window_words(self.series, now_ns, client.rate)) if part),
         )
 
     def _level(self, key: Key) -> tuple[float, ...]:
-        return self._rates.spark(key, self._now_ns, level=True)
+        return self.series.spark(key, self._now_ns, level=True)
 
     def _group(self, group: GroupView) -> NavRow:
         is_at_most = counts_removed(group.offsets, self._compacted)
@@ -213,4 +203,4 @@ def _boxes_of_workers(snapshot: Snapshot, hidden: frozenset[str]) -> frozenset[s
 def _lasting(fault: FaultView, snapshot: Snapshot) -> NavRow:
     place = client_id(fault.client, snapshot) or target_of(snapshot, fault.client) or f"fault:{fault.client}"
     left, tip = left_of(fault, snapshot.time_ns), fault_text(fault, snapshot.time_ns)
-    return NavRow(place, fault.client or tr("the disk"), state_of(fault), left, tip=tip)
+    return NavRow(place, whom(fault), state_of(fault), left, tip=tip)

@@ -3,14 +3,14 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from app.presenters.columns import Column, Place, number_column
-from app.presenters.lag_trend import FALLING, RISING, STEADY, LagTrend, counts_removed, lag_trend
+from app.presenters.columns import Column, Sizing, number_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter
-from app.presenters.rates import Rates
 from app.presenters.table import SnapshotModel
+from app.sessions.history.lag_trend import FALLING, RISING, STEADY, LagTrend, lag_trend
+from app.sessions.history.series import SessionSeries
 from broker_core.clock import NS_PER_MS, NS_PER_S
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import Snapshot, counts_removed
 from widgets.formats import NOT_APPLICABLE, at_most, count, duration, per_second, with_unknown
 from widgets.i18n import localized, mark, tr
 from widgets.panels.panel import declared
@@ -61,18 +61,18 @@ def _pace(trend: LagTrend) -> str:
 
 
 class OffsetsModel(SnapshotModel[OffsetRow]):
-    def __init__(self, owners: Owners, rates: Rates) -> None:
-        self._rates = rates
+    def __init__(self, owners: Owners, series: SessionSeries) -> None:
+        self.series = series
         self._summaries: list[str] = []
 
-        def number(title: str, field: str, about: str, place: Place = (80,)) -> Column[OffsetRow]:
-            return number_column(title, attrgetter(field), place, about=about)
+        def number(title: str, field: str, about: str, sizing: Sizing = (80,)) -> Column[OffsetRow]:
+            return number_column(title, attrgetter(field), sizing, about=about)
 
         columns: tuple[Column[OffsetRow], ...] = (
             Column("Group", lambda row: row.group, (96, 2)),
             Column("Topic", lambda row: row.topic, (96, 3)),
             number_column("Partition", lambda row: row.partition, (80,), shown=str),
-            owners.owner_column("Owner", lambda row: row.owner, (124, 2), nobody="nobody"),
+            owners.owner_column("Owner", lambda row: row.owner, (124, 2), nobody=tr("nobody")),
             number(mark("Start"), "start", "Offset of the first message that is still stored.", (76, 0, 2)),
             number(mark("End"), "end", "Offset that the next message will get."),
             number(mark("Position"), "position", "Offset that the owner reads next."),
@@ -96,7 +96,7 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
                 "Lag (s)",
                 lambda row: None if row.lag_ms is None else row.lag_ms * NS_PER_MS,
                 (70,),
-                shown=lambda lag_ns: NOT_APPLICABLE if lag_ns is None else localized(f"{lag_ns / NS_PER_S:,.1f}"),
+                shown=lambda lag_ns: localized(f"{lag_ns / NS_PER_S:,.1f}"),
                 about="Age of the oldest message that is not committed.",
                 field="lag_time",
                 kind="duration",
@@ -132,7 +132,7 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
             lag = group.lag
             if not lag:
                 continue
-            trend = lag_trend(self._rates, snapshot.time_ns, group.name)
+            trend = lag_trend(self.series, snapshot.time_ns, group.name)
             behind = at_most(count(lag), counts_removed(group.offsets, snapshot.compacted))
             words = {"group": group.name, "lag": with_unknown(behind, group.lag_unknown)}
             words |= {"over": duration(trend.over_ns), "pace": _pace(trend)}
@@ -153,14 +153,14 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
         for group in snapshot.groups:
             for at in group.offsets:
                 place = (group.name, at.topic, at.partition)
-                trend = lag_trend(self._rates, snapshot.time_ns, *place)
+                trend = lag_trend(self.series, snapshot.time_ns, *place)
                 rows.append(
                     OffsetRow(
                         *place,
                         owner=at.owner,
                         start=starts.get((at.topic, at.partition)),
                         end=at.end_offset,
-                        position=at.position if self._rates.series.deliveries else None,
+                        position=at.position if self.series.deliveries else None,
                         committed=at.committed,
                         lag=at.lag,
                         # Tenths of a second are shown: finer steps would only redraw the cell.
@@ -181,8 +181,12 @@ class OffsetsPresenter(TablePresenter[OffsetsPanel]):
     panel_class = OffsetsPanel
 
     def __init__(self, sources: Sources) -> None:
-        self.model = OffsetsModel(sources.owners, sources.rates)
+        self.model = OffsetsModel(sources.owners, sources.series)
         super().__init__(sources, self.model)
+
+    def restart(self) -> None:
+        super().restart()
+        self.model.series = self._controller.collectors.series
 
     def thing_of(self, key: Any) -> str:
         return f"lane:{key[-2]}/{key[-1]}"

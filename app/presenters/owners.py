@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from app.presenters.columns import Column, Place, Row
-from app.sessions.collectors.collectors import HueCollector
+from app.presenters.columns import Column, Row, Sizing
+from app.sessions.collectors.hues import HueCollector
 from broker_core.snapshots import Snapshot
 from widgets.canvas.view import Party
 from widgets.roles import Role
@@ -16,13 +16,12 @@ class Owners:
     """Hands out hue numbers and badge letters, first come first served, and never takes one back."""
 
     def __init__(self) -> None:
-        self._numbers = HueCollector().readers
-        self._last: Snapshot | None = None
+        self.attach(HueCollector())
 
     def attach(self, hues: HueCollector) -> None:
         """Another session begins, whose readers `hues` numbers: forget those of the session before."""
         self._numbers = hues.readers
-        self._last = None
+        self._last: Snapshot | None = None
 
     def update(self, names: Iterable[str]) -> None:
         for name in names:
@@ -61,7 +60,7 @@ class Owners:
         self,
         title: str,
         name: Callable[[Row], str],
-        place: Place,
+        sizing: Sizing,
         *,
         nobody: str = "",
         known: bool = False,
@@ -76,4 +75,4 @@ class Owners:
             Role.HUE: lambda row: self.hue(found) if (found := owner(row)) else None,
             Role.BADGE: lambda row: self.letter(owner(row)) or None,
         }
-        return Column(title, lambda row: name(row) or nobody, place, "chip", roles=roles, **more)
+        return Column(title, lambda row: name(row) or nobody, sizing, "chip", roles=roles, **more)

@@ -99,7 +99,7 @@ class PagedModel(ColumnModel[Row]):
             self.dataChanged.emit(self.index(top, 0), self.index(bottom, len(self.columns) - 1))
 
     def missing(self, first: int, end: int) -> None:
-        """What was asked for cannot be had now; it will be asked for again when it is looked at."""
+        """These rows cannot be had now; they are asked for again when they are next looked at."""
         self._wanted -= set(range(first // PAGE, (max(first, end - 1)) // PAGE + 1))
 
     def show_list(self) -> None:
@@ -123,18 +123,18 @@ class PagedModel(ColumnModel[Row]):
             del self._list[:over]
             self.endRemoveRows()
 
-    def row_at(self, place: int) -> Row | None:
-        """The row that is shown at a place; None if it is not here yet, and it is asked for."""
+    def row_at(self, row: int) -> Row | None:
+        """What the row with a number shows; None if it is not here yet, and it is asked for."""
         if self._list is not None:
-            return self._list[place] if place < len(self._list) else None
-        number = self._first + place
+            return self._list[row] if row < len(self._list) else None
+        number = self._first + row
         page = number // PAGE
         held = self._pages.get(page)
-        row = None if held is None else held[number % PAGE]
-        if row is None and page not in self._wanted and number < self._end:
+        found = None if held is None else held[number % PAGE]
+        if found is None and page not in self._wanted and number < self._end:
             self._wanted.add(page)
             self.page_wanted.emit(max(self._first, page * PAGE), min(self._end, (page + 1) * PAGE))
-        return row
+        return found
 
     def place_of_number(self, number: int) -> int:
         """Where the row with a number stands in the range; the nearest where it is outside."""
@@ -145,7 +145,7 @@ Words = tuple[str, str, str]  # a sentence, what to do about it, and the words o
 
 
 def not_recorded(why_no_branch: str) -> Words:
-    """Of a recorded session; `why_no_branch` is "" if it can be run again up to the moment that is shown."""
+    """Why a recorded session has no messages to show. `why_no_branch` is "" if a branch here would have them."""
     sentence = tr("A recording contains the events of messages, not the messages.")
     if why_no_branch:
         return sentence, tr("They cannot be restored. {why}", why=why_no_branch), ""

@@ -7,43 +7,44 @@ from itertools import islice
 from PySide6.QtGui import QIcon
 
 from app.presenters.clients import producers, readers
-from app.presenters.rates import Rates
-from app.sessions.event_text import cause_text
+from app.sessions.core_sentences import cause_text
 from app.sessions.history.keys import Published
 from app.sessions.history.life import Place
+from app.sessions.history.series import SessionSeries
 from broker_core.filters import quoted
 from broker_core.snapshots import Snapshot
 from widgets.formats import plain_text, session_time, time_of
 from widgets.i18n import mark, tr
 from widgets.icons import icon
+from widgets.name_search import NAMES
 from widgets.palette import PaletteEntry
 from widgets.theme import current_theme
-from widgets.timeline import Tick
+from widgets.timeline_facts import Tick
 
 MOMENTS_MOST, REBALANCES_MOST = 300, 60  # the newest ones
 
 
-def things(snapshot: Snapshot, rates: Rates, ticks: Sequence[Tick]) -> list[PaletteEntry]:
+def things(snapshot: Snapshot, series: SessionSeries, ticks: Sequence[Tick]) -> list[PaletteEntry]:
     """Topics, partitions, queues, groups and clients, with their ids on the canvas; rebalances, and what was published
     between them; bookmarks, faults and actions, which are `ticks` of the timeline.
     """
     made = _Entries()
 
-    def entry(kind: str, name: str, category: str, picture: str = "") -> PaletteEntry:
+    def of_kind(kind: str, name: str, category: str, picture: str = "") -> PaletteEntry:
         return made(f"{kind}:{name}", name, category, picture or kind)
 
     return [
-        *(entry("topic", topic.name, tr("Topic")) for topic in snapshot.topics),
+        *(of_kind("topic", topic.name, tr("Topic")) for topic in snapshot.topics),
         *(
-            entry("lane", f"{topic.name}/{part.partition}", tr("Partition"), "layers")
+            of_kind("lane", f"{topic.name}/{part.partition}", tr("Partition"), "layers")
             for topic in snapshot.topics
             for part in topic.partitions
         ),
         *_hot_keys(snapshot, made),
-        *(entry("queue", queue.name, tr("Queue")) for queue in snapshot.queues),
-        *(entry("dlq", queue.name, tr("Dead letters"), "dead-letter") for queue in snapshot.queues if queue.dead),
-        *(entry("group", group.name, tr("Group")) for group in snapshot.groups),
-        *(entry(kind, name, category) for kind, name, category in _clients(snapshot, rates)),
+        *(of_kind("queue", queue.name, tr("Queue")) for queue in snapshot.queues),
+        *(of_kind("dlq", queue.name, tr("Dead letters"), "dead-letter") for queue in snapshot.queues if queue.dead),
+        *(of_kind("group", group.name, tr("Group")) for group in snapshot.groups),
+        *(of_kind(kind, name, category) for kind, name, category in _clients(snapshot, series)),
         *_rebalances(snapshot, made),
         *_moments(ticks, made),
     ]
@@ -97,9 +98,9 @@ def _moments(ticks: Sequence[Tick], entry: _Entries) -> Iterator[PaletteEntry]:
         yield entry(f"{target}:{tick.time_ns}", tick.label, about, picture, GO_THERE)
 
 
-def _clients(snapshot: Snapshot, rates: Rates) -> Iterator[tuple[str, str, str]]:
+def _clients(snapshot: Snapshot, series: SessionSeries) -> Iterator[tuple[str, str, str]]:
     names = {"producer": tr("Producer"), "consumer": tr("Consumer"), "worker": tr("Worker")}
-    for each in (*producers(snapshot, rates), *readers(snapshot, rates)):
+    for each in (*producers(snapshot, series), *readers(snapshot, series)):
         yield each.kind, each.name, ", ".join((names[each.kind], *each.targets))
 
 
@@ -112,7 +113,7 @@ MESSAGES_MOST, KEYS_MOST, TOPICS_MOST = 60, 60, 8
 _EVENT = re.compile(r"#\s*(\d[\d,]*)", re.ASCII)
 _BETWEEN = re.compile(r"[\s/@:]+", re.ASCII)  # none of them is in the name of a topic
 _FILLERS = frozenset({"at", "offset", "message", "partition"})
-_EXACT, _FITS, _LAST = 0, 5, 99  # ranks, as `widgets.name_search.fit` gives them to names
+_EXACT, _FITS, _LAST = 0, NAMES - 1, 99  # ranks, as `fit` gives them to names
 
 
 class PaletteSearch:
@@ -153,7 +154,7 @@ class PaletteSearch:
             yield self._entry(f"event:{seq}", f"#{seq:,}", tr("Event"), "events", _SHOW_EVENT, _EXACT)
 
     def _messages(self, text: str) -> Iterator[PaletteEntry]:
-        """By id, `topic/partition/offset`; by topic and offset; by the offset alone, in any partition that has it."""
+        """Messages by id, `topic/partition/offset`; by topic and offset; or by offset, in any partition that has it."""
         words = [word for word in _BETWEEN.split(text) if word and word.casefold() not in _FILLERS]
         offset = _number(words[-1]) if words else None
         name, number = "", None

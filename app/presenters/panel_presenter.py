@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -10,9 +11,9 @@ from PySide6.QtCore import QObject
 from app.presenters.columns import ColumnModel
 from app.presenters.filters import help_rows
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
 from app.presenters.table import SnapshotModel, TableModel
 from app.sessions.history.past import History
+from app.sessions.history.series import SessionSeries
 from app.sessions.session_controller import SessionController
 from broker_core.snapshots import Snapshot
 from widgets.formats import Times
@@ -27,18 +28,23 @@ class Sources:
     history: History
     owners: Owners
     times: Times
-    rates: Rates
+    dead_letter_topics: Callable[[], Collection[str]] = tuple
+    """Topics that contain dead letters whatever they are called."""
+
+    @property
+    def series(self) -> SessionSeries:
+        """The series of the open session."""
+        return self.controller.collectors.series
 
 
 P = TypeVar("P", bound=Panel)
 
 
 class PanelPresenter(QObject, Generic[P]):
-    """Makes its panel over its models. The filter of the panel is that of the first one, if it is a table in memory."""
+    """Makes its panel over its models. The filter of the panel is that of the first one."""
 
     panel_class: type[P]
     counts_all = False  # of a snapshot that is too large to be listed
-    travels = 0  # through time before it was shown for the last time
 
     def __init__(self, sources: Sources, *models: ColumnModel[Any]) -> None:
         super().__init__()
@@ -46,23 +52,21 @@ class PanelPresenter(QObject, Generic[P]):
         self.panel: P = self.panel_class(*models)  # type: ignore[arg-type]  # each takes its models
         for model in models:
             model.setParent(self)
-        tables = [model for model in models if isinstance(model, TableModel)]
-        for table in tables:
-            table.filter_checked.connect(self.panel.set_filter_problem)
-        self._filtered: TableModel[Any] | None = None
-        if tables and tables[0] is models[0]:
-            self.filter_in(tables[0])
-            if isinstance(self.panel, TablePanel):
-                tables[0].filtering_changed.connect(self.panel.set_filtering)
-                tables[0].counted.connect(lambda _shown, total: self.panel.set_total(total))
+            model.filter_checked.connect(self.panel.set_filter_problem)
+        self._filtered: ColumnModel[Any] | None = None
+        if models:
+            self.filter_in(models[0])
+            if isinstance(models[0], TableModel) and isinstance(self.panel, TablePanel):
+                models[0].filtering_changed.connect(self.panel.set_filtering)
+                models[0].counted.connect(lambda _shown, total: self.panel.set_total(total))
 
-    def filter_in(self, table: TableModel[Any]) -> None:
+    def filter_in(self, table: ColumnModel[Any]) -> None:
         """The panel's filter, and its help, are those of `table` from now on."""
         if self._filtered is not None:
             self.panel.filterChanged.disconnect(self._filtered.set_filter)
         self._filtered = table
         self.panel.filterChanged.connect(table.set_filter)
-        self.panel.set_filter_help(help_rows(table.fields))
+        self.panel.filter_field.set_help(help_rows(table.fields))
 
     def show(self, snapshot: Snapshot) -> None:
         """The panel is in front: bring it up to date."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from app.presenters.owners import Owners
-from app.sessions.event_text import cause_text
+from app.sessions.core_sentences import cause_text
 from broker_core.recording.ownership import Gap, Ownership
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.cards import Move, RebalanceFacts
@@ -31,13 +31,12 @@ class RebalanceCards:
     def __init__(self, owners: Owners, times: Times) -> None:
         self._owners = owners
         self._times = times
-        self._ownership = Ownership()
-        self._deliveries = True
-        self._ended: dict[tuple[str, int], _Ended] = {}
+        self.attach(Ownership())
 
     def attach(self, ownership: Ownership, *, deliveries: bool = True) -> None:
         """Without known `deliveries` nobody knows who reads when."""
-        self._ownership, self._deliveries, self._ended = ownership, deliveries, {}
+        self._ownership, self._deliveries = ownership, deliveries
+        self._ended: dict[tuple[str, int], _Ended] = {}
 
     def of(self, snapshot: Snapshot) -> tuple[RebalanceFacts, ...]:
         return tuple(

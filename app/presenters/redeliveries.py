@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.presenters.columns import Column, number_column, state_column, time_column
+from app.presenters.columns import Column, number_column, state_column, text_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import PanelPresenter, Sources, overfull_words
 from app.presenters.table import TableModel
-from app.sessions.history.life import Place
 from app.sessions.history.redeliveries import Redelivery, redeliveries
 from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
@@ -20,34 +19,27 @@ from widgets.panels.table_panel import TablePanel
 SOUGHT = mark("Fetched again")
 
 
-def place_of(row: Redelivery) -> Place:
-    return Place(row.delivered.topic, row.delivered.partition or 0, row.offset)
-
-
 def why_word(row: Redelivery) -> str:
     return REASONS[row.reason].title if row.reason else SOUGHT
 
 
 def _where(row: Redelivery) -> str:
     if row.messages == 1:
-        return str(place_of(row))
+        return str(row.place)
     last = row.offset + row.messages - 1
-    return tr("{place} to {last:,}", place=str(place_of(row)), last=last)
+    return tr("{place} to {last:,}", place=str(row.place), last=last)
 
 
 class RedeliveriesModel(TableModel[Redelivery]):
     """One row a run of messages that were delivered again at once, the newest first. Keys are (seq, offset)."""
 
     def __init__(self, owners: Owners, times: Times) -> None:
-        def cause(row: Redelivery) -> str:
-            return "" if row.why is None else row.why.cause
-
         def some(messages: int) -> str:
             return localized(f"{messages:,}") if messages else ""
 
         columns: tuple[Column[Redelivery], ...] = (
             time_column("Delivered (session)", lambda row: row.delivered.time_ns, times, (138,), field="time"),
-            Column("Message", _where, (150, 2), "place", sort=place_of, kind="text", value=_where),
+            Column("Message", _where, (150, 2), "place", sort=lambda row: row.place, kind="text", value=_where),
             number_column(
                 "Delivered again",
                 lambda row: 0 if row.is_fetched else row.messages,
@@ -79,7 +71,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 "After",
                 lambda row: None if row.before is None else row.delivered.time_ns - row.before.time_ns,
                 (84, 0, 4),
-                shown=lambda after_ns: NOT_APPLICABLE if after_ns is None else duration(after_ns),
+                shown=duration,
                 kind="duration",
                 about="Since the previous delivery.",
             ),
@@ -91,7 +83,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 value=lambda row: (why_word(row), row.reason),
                 about="Why its reader had it no more when it was delivered again.",
             ),
-            Column("Cause", cause, (140, 4, 1), hint=cause),
+            text_column("Cause", lambda row: "" if row.why is None else row.why.cause, (140, 4, 1)),
             number_column(
                 "Times", lambda row: row.times, (64, 0, 2), about="How often the reader had received it by then."
             ),
@@ -121,7 +113,7 @@ class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):
 
     def thing_of(self, key: Any) -> str:
         row = self.model.row_of(key)
-        return "" if row is None else place_of(row).id
+        return "" if row is None else row.place.id
 
     def restart(self) -> None:
         self._count = 0

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, text_column
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from app.reports.recent import Report
@@ -20,7 +20,7 @@ class ReportsModel(TableModel[Report]):
         columns: tuple[Column[Report], ...] = (
             Column("Of", lambda row: row.title, (180, 3)),
             Column("Created", lambda row: row.made, (130,)),
-            Column("Folder", lambda row: str(row.folder), (160, 4, 1), hint=lambda row: str(row.folder)),
+            text_column("Folder", lambda row: str(row.folder), (160, 4, 1)),
         )
         super().__init__(columns, key=lambda row: str(row.folder))
 

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.presenters.columns import Column, number_column, time_column
+from app.presenters.columns import Column, number_column, text_column, time_column
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import RequestView, quantile
+from broker_core.messages import grouped
 from broker_core.snapshots import Snapshot
 from widgets.formats import Times, byte_size
 from widgets.i18n import localized, tr
@@ -33,12 +34,8 @@ class RequestsModel(TableModel[RequestView]):
                 shown=latency,
                 about="From the request to its reply, in wall time, including waiting for messages.",
             ),
-            Column(
-                "Error",
-                lambda row: row.error,
-                (180, 4),
-                hint=lambda row: row.error,
-                roles={Role.WARN: lambda row: "failure" if row.error else ""},
+            text_column(
+                "Error", lambda row: row.error, (180, 4), roles={Role.WARN: lambda row: "failure" if row.error else ""}
             ),
         )
         super().__init__(columns, key=lambda row: row.number)
@@ -69,9 +66,7 @@ class RequestsPresenter(PanelPresenter[RequestsPanel]):
 
 
 def by_api(requests: Sequence[RequestView]) -> str:
-    latencies: dict[str, list[int]] = {}
-    for request in requests:
-        latencies.setdefault(request.api, []).append(request.latency_ns)
+    latencies = grouped((request.api, request.latency_ns) for request in requests)
     busiest = sorted(latencies.items(), key=lambda item: -len(item[1]))[:_APIS_TOLD]
     return "   ".join(
         tr(

@@ -2,13 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.sessions.previews import position_of
 from broker_core.clock import NS_PER_S
-from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.offset_reset import Change, Target
+from broker_core.groups.offset_reset import Change
 from broker_core.guarded.offsets import OffsetsPlan
 from broker_core.guarded.redrive import RedrivePlan
-from broker_core.operations.groups import PartitionPlace
-from broker_core.operations.groups import ResetOffsets as Reset
 from broker_core.simulation.actions.groups import ResetOffsets, Seek
 from broker_core.snapshots import Snapshot
 from widgets.dialogs.review import Review
@@ -30,7 +28,7 @@ def in_messages(group: str, again: int, skipped: int) -> str:
 
 
 def reset_review(snapshot: Snapshot, action: ResetOffsets, changes: Sequence[Change]) -> Review:
-    group = next((each for each in snapshot.groups if each.name == action.group), None)
+    group = snapshot.group(action.group)
     members = 0 if group is None else len(group.members)
     columns = (tr("Partition"), tr("From"), tr("To"), tr("What happens"))
     rows = tuple(
@@ -59,51 +57,9 @@ def reset_review(snapshot: Snapshot, action: ResetOffsets, changes: Sequence[Cha
     return Review(columns, rows, summary, problem)
 
 
-def preview_of(snapshot: Snapshot, action: Reset, epoch_ms: int) -> Reset:
-    """The dry run of `action`, whose time is session time; `epoch_ms` is the Unix time of session time 0.
-
-    If it names no partitions, of all topics that the group reads or has committed for.
-    """
-    group = next((each for each in snapshot.groups if each.name == action.group), None)
-    topics = set() if group is None else {*group.topics, *(at.topic for at in group.offsets)}
-    there = [PartitionPlace(topic=topic.name) for topic in snapshot.topics if topic.name in topics]
-    given = {name: getattr(action, name) for name in Reset.__struct_fields__}
-    given |= {"dry_run": True, "partitions": there if action.partitions is None else action.partitions}
-    if action.form == "timestamp":
-        given["timestamp_ms"] = epoch_ms + action.timestamp_ms
-    return Reset(**given)
-
-
-def seek_preview(snapshot: Snapshot, action: Seek, epoch_ms: int) -> Reset:
-    """The dry run that finds where a seek goes. Raises INVALID_REQUEST if the consumer has lost the partition."""
-    here, group = _position(snapshot, action)
-    target = action.target
-    if target.form == "shift-by":
-        target = Target("offset", offset=max(0, here + target.offset))
-    place = PartitionPlace(topic=action.topic, partition=action.partition)
-    return preview_of(
-        snapshot,
-        Reset(
-            group=group, form=target.form, offset=target.offset, timestamp_ms=target.timestamp_ms, partitions=[place]
-        ),
-        epoch_ms,
-    )
-
-
-def _position(snapshot: Snapshot, action: Seek) -> tuple[int, str]:
-    for group in snapshot.groups:
-        for at in group.offsets:
-            owned = (at.topic, at.partition, at.owner) == (action.topic, action.partition, action.consumer)
-            if owned and at.position is not None:
-                return at.position, group.name
-    place = f"{action.topic}/{action.partition}"
-    why = tr("{consumer} no longer owns {place}", consumer=action.consumer, place=place)
-    raise BrokerError(ErrorCode.INVALID_REQUEST, why)
-
-
 def seek_review(snapshot: Snapshot, action: Seek, changes: Sequence[Change]) -> Review:
     """The table of a seek. Raises INVALID_REQUEST if the consumer has lost the partition."""
-    here, _group = _position(snapshot, action)
+    here, _group = position_of(snapshot, action)
     if not changes:
         return Review((), (), "", tr("There is nowhere to go to."))
     place, there = f"{action.topic}/{action.partition}", changes[0].to_offset

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from PySide6.QtCore import Signal
@@ -10,52 +10,18 @@ from app.presenters.columns import Column, facts_of, number_column, time_column
 from app.presenters.lookups import Lookup
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
-from app.sessions.collectors.schemas import Refusal, Registered
-from app.sessions.event_text import error_text
+from app.sessions.collectors.schemas import Refusal, VersionRow
+from app.sessions.core_sentences import error_text
 from broker_core.errors import BrokerError
 from broker_core.schemas.diff import SchemaChange
-from broker_core.schemas.registry import SchemaVersion
 from broker_core.snapshots import Snapshot
-from widgets.facts import Fact
+from widgets.facts import Facts, with_rows
 from widgets.formats import Times
 from widgets.i18n import tr
-from widgets.panels.inspector import InspectorFacts, Section
+from widgets.panels.inspector import InspectorFacts
 from widgets.panels.schemas import SchemaDetails, SchemasPanel
 
 CHECK_CHARS = 1_000_000
-
-
-class VersionRow(NamedTuple):
-    """`changes` are those against the version before."""
-
-    found: SchemaVersion
-    compatibility: str
-    topics: str
-    changes: tuple[SchemaChange, ...]
-
-
-def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, ...]:
-    """Every version that is live, the latest of each subject first; `there` are the topics and queues."""
-    registry = known.registry
-    users: dict[str, list[str]] = {}
-    for name, rule in known.rules.items():
-        if name in there:
-            does = "refuses" if rule.mode == "refuse" else "dead-letters"
-            users.setdefault(rule.subject, []).append(f"{name} ({does})")
-    rows = []
-    for subject in registry.subjects():
-        versions = registry.versions(subject)
-        for place in range(len(versions) - 1, -1, -1):
-            changed = registry.diff(subject, versions[place - 1], versions[place]) if place else []
-            rows.append(
-                VersionRow(
-                    registry.version(subject, versions[place]),
-                    registry.compatibility_of(subject).value,
-                    ", ".join(users.get(subject, ())),
-                    tuple(changed),
-                )
-            )
-    return tuple(rows)
 
 
 class VersionsModel(TableModel[VersionRow]):
@@ -71,7 +37,7 @@ class VersionsModel(TableModel[VersionRow]):
                 (120, 1),
                 about="Defines which versions the next one must be able to read or be readable by.",
             ),
-            Column("Topics", lambda row: row.topics or tr("none"), (120, 2), about="Topics that use it."),
+            Column("Topics", _users, (120, 2), about="Topics that use it."),
         )
         super().__init__(columns, key=lambda row: (row.found.subject, row.found.version))
 
@@ -121,7 +87,7 @@ class SchemasPresenter(PanelPresenter[SchemasPanel]):
         known = self._controller.collectors.schemas.at(snapshot.time_ns)
         if known is not self._shown or there != self._there:
             self._shown, self._there = known, there
-            self.model.set_rows(version_rows(known, there))
+            self.model.set_rows(known.versions(there))
             self._show_details(self._current)
 
     def _show_details(self, key: Hashable) -> None:
@@ -183,30 +149,22 @@ class SchemaLookup(Lookup):
         row = next((row for row in versions if str(row.found.version) == number), None)
         if row is None:
             return None
-        topics, newest = {topic.name for topic in snapshot.topics}, max(each.found.version for each in versions)
-        used = [one.strip() for one in row.topics.split(",") if one.strip()]
-        facts: list[Fact] = [
+        newest, used = max(each.found.version for each in versions), tr("Used by")
+        others = [each.found.version for each in versions if each is not row]
+        facts: Facts = (
             (tr("Version"), tr("{version} of {count}", version=number, count=newest)),
             *facts_of(model.columns, row, "Kind", "Compatibility", "Id"),
-            *(_used(one, topics) for one in used),
-        ]
-        facts += [
-            (tr("Other version"), str(each.found.version), f"schema:{subject}/{each.found.version}")
-            for each in versions
-            if each is not row
-        ]
-        sections: list[Section] = [("", tuple(facts))]
-        if row.changes:
-            changes = tuple(
-                (one.what, " ".join(part for part in (one.pointer, one.before, one.after) if part))
-                for one in row.changes
-            )
-            sections.append((tr("Changed"), changes))
-        return InspectorFacts(
-            tr("Schema"), subject, "", tuple(sections), payload=row.found.text.encode(), has_payload=True
+            *((used, _user(at, mode), f"topic:{at}" if snapshot.topic(at) else "") for at, mode in row.users),
+            *((tr("Other version"), str(version), f"schema:{subject}/{version}") for version in others),
         )
+        changes = tuple((one.what, " ".join(filter(None, (one.pointer, one.before, one.after)))) for one in row.changes)
+        sections = with_rows(("", facts), (tr("Changed"), changes))
+        return InspectorFacts(tr("Schema"), subject, "", sections, payload=row.found.text.encode(), has_payload=True)
 
 
-def _used(words: str, topics: set[str]) -> Fact:
-    name = words.partition(" (")[0]
-    return (tr("Used by"), words, f"topic:{name}") if name in topics else (tr("Used by"), words)
+def _users(row: VersionRow) -> str:
+    return ", ".join(_user(*each) for each in row.users) or tr("none")
+
+
+def _user(name: str, mode: str) -> str:
+    return tr("{name} (refuses)", name=name) if mode == "refuse" else tr("{name} (dead-letters)", name=name)

@@ -18,11 +18,12 @@ from broker_core.log.segment import SegmentView
 from broker_core.operations.browse import DescribeLogs, PartitionState
 from broker_core.snapshots import Snapshot
 from widgets.boxes import scrolled, vbox
-from widgets.facts import Fact, FactsGrid, plain_label
+from widgets.facts import Facts, FactsGrid, plain_label, with_values
 from widgets.formats import Times, byte_size, duration
 from widgets.i18n import tr
-from widgets.panels.panel import declared, side_by_side
+from widgets.panels.panel import declared
 from widgets.panels.table_panel import TablePanel
+from widgets.side_by_side import side_by_side
 
 # So many partitions are looked at in one step of the engine.
 PARTITIONS_AT_ONCE = 60
@@ -60,12 +61,7 @@ class SegmentsModel(TableModel[SegmentRow]):
                 (80,),
                 about="From the base offset on; after compaction, not every offset has a message.",
             ),
-            number_column(
-                "Batches",
-                lambda row: row.segment.batches,
-                (80, 0, 5),
-                shown=lambda found: tr("not counted") if found is None else f"{found:,}",
-            ),
+            number_column("Batches", lambda row: row.segment.batches, (80, 0, 5), absent=tr("not counted")),
             number_column(
                 "Size",
                 lambda row: row.segment.size_bytes,
@@ -85,7 +81,7 @@ class SegmentsModel(TableModel[SegmentRow]):
         )
         super().__init__(columns, key=lambda row: row.key, more=_MORE)
 
-    def facts(self, key: Hashable) -> tuple[Fact, ...]:
+    def facts(self, key: Hashable) -> Facts:
         row = self.row_of(key)
         return () if row is None else partition_facts(row.partition)
 
@@ -105,43 +101,38 @@ def _index_word(row: SegmentRow) -> str:
     return tr("saved") if row.segment.indexed else tr("when it is sealed") if row.active else tr("not saved")
 
 
-def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
+def partition_facts(state: PartitionState) -> Facts:
     config = state.config
     kept = {
         "memory": tr("in memory: lost when the program ends; nothing is on disk"),
         "file": tr("in files: survives a crash of the program"),
         "fsync": tr("in files, synced before it is acknowledged: survives a power cut"),
     }[config.durability]
-    facts: list[Fact] = [
+    roll = [byte_size(config.segment_bytes)]
+    roll += [] if config.segment_ms is None else [duration(config.segment_ms * 1_000_000)]
+    cleaned = _retention(config)
+    compacted = tombstones = ""
+    if config.compacts:
+        cleaned = cleaned if config.deletes else tr("compaction: the latest of each key")
+        compacted = tr("up to offset {offset}", offset=f"{state.compacted_to:,}")
+        tombstones = tr("kept for {time}", time=duration(config.tombstone_ms * 1_000_000))
+    lost = [
+        tr("offsets {first} to {last} are lost: {cause}", first=f"{first:,}", last=f"{end - 1:,}", cause=cause)
+        for first, end, cause in state.lost[:20]
+    ]
+    return with_values(
         (tr("Partition"), f"{state.topic}/{state.partition}", f"lane:{state.topic}/{state.partition}"),
         (tr("Offsets"), tr("{first} to {end}", first=f"{state.start_offset:,}", end=f"{state.end_offset:,}")),
         (tr("Size"), tr("{size} in {count} segments", size=byte_size(state.size_bytes), count=len(state.segments))),
         (tr("Kept"), kept),
-        (
-            tr("Cleaned up by"),
-            tr("compaction: the latest of each key") if not config.deletes and config.compacts else _retention(config),
-        ),
-    ]
-    if config.compacts:
-        facts.append((tr("Compacted"), tr("up to offset {offset}", offset=f"{state.compacted_to:,}")))
-        facts.append((tr("Tombstones"), tr("kept for {time}", time=duration(config.tombstone_ms * 1_000_000))))
-    roll = [byte_size(config.segment_bytes)]
-    if config.segment_ms is not None:
-        roll.append(duration(config.segment_ms * 1_000_000))
-    facts.append((tr("New segment"), tr("after {limits}", limits=tr(" or ").join(roll))))
-    for first, end, cause in state.lost[:20]:
-        facts.append(
-            (
-                tr("Corruption"),
-                tr("offsets {first} to {last} are lost: {cause}", first=f"{first:,}", last=f"{end - 1:,}", cause=cause),
-            )
-        )
-    if not state.lost:
-        facts.append((tr("Corruption"), tr("none found")))
-    if state.read_only:
-        facts.append((tr("Read-only"), state.read_only))
-    facts += [(tr("At opening"), note) for note in state.notes[:10]]
-    return tuple(facts)
+        (tr("Cleaned up by"), cleaned),
+        (tr("Compacted"), compacted),
+        (tr("Tombstones"), tombstones),
+        (tr("New segment"), tr("after {limits}", limits=tr(" or ").join(roll))),
+        *((tr("Corruption"), words) for words in lost or [tr("none found")]),
+        (tr("Read-only"), state.read_only),
+        *((tr("At opening"), note) for note in state.notes[:10]),
+    )
 
 
 def _retention(config: LogConfig) -> str:
@@ -180,7 +171,7 @@ class LogOnDiskPanel(TablePanel):
         self.table.setMinimumWidth(260)
         return side_by_side(self, self.table, area, stretch=(1, 0), widths=(900, 300), collapsible=True)
 
-    def set_facts(self, facts: Sequence[Fact]) -> None:
+    def set_facts(self, facts: Facts) -> None:
         self._hint.setVisible(not facts)
         self.facts.set_facts(facts)
 

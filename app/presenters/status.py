@@ -3,10 +3,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.presenters.in_flight import in_flight_words
-from app.presenters.rates import Rates
-from app.sessions.history.series import ALL_PUBLISHED
+from app.sessions.history.series import ALL_PUBLISHED, Key, SessionSeries
 from broker_core.snapshots import Snapshot
-from widgets.formats import byte_size, per_second
+from widgets.formats import byte_size, duration, per_second
 from widgets.i18n import tr
 from widgets.status_bar import StatusFacts
 
@@ -22,27 +21,31 @@ class FrameFigures:
 
 
 class StatusModel:
-    def __init__(self, rates: Rates) -> None:
-        self._rates = rates
-        self.deliveries = True  # whether they are known
+    def __init__(self, series: SessionSeries) -> None:
+        self.series = series
         self.origin = ""  # the seed, or where the broker is
         self.recording_bytes: int | None = None
         self.frames: FrameFigures | None = None
 
     def update(self, snapshot: Snapshot) -> StatusFacts:
-        per_s = self._rates.of(ALL_PUBLISHED, snapshot.time_ns)
-        window = self._rates.window_words(snapshot.time_ns)
+        per_s = self.series.rate(ALL_PUBLISHED, snapshot.time_ns)
+        window = window_words(self.series, snapshot.time_ns)
         return StatusFacts(
             seed=self.origin,
             rate=tr("{rate} messages/s", rate=per_second(per_s)),
             rate_tip=f"{tr('Messages published in each session second.')}\n{window}",
-            in_flight=in_flight_words(snapshot) if self.deliveries else "",
+            in_flight=in_flight_words(snapshot) if self.series.deliveries else "",
             recording=""
             if self.recording_bytes is None
             else tr("Recording {size}", size=byte_size(self.recording_bytes)),
             frame="" if self.frames is None else frame_words(self.frames),
             frame_tip="" if self.frames is None else frame_tip(self.frames),
         )
+
+
+def window_words(series: SessionSeries, time_ns: int, key: Key = ALL_PUBLISHED) -> str:
+    start_ns, end_ns = series.window_ns(time_ns, key)
+    return tr("Rates are the mean of the last {time}.", time=duration(end_ns - start_ns))
 
 
 def frame_words(figures: FrameFigures) -> str:

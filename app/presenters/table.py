@@ -6,185 +6,17 @@ for. Sorting and filtering happen here and not in a proxy, because a proxy asks 
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from app.presenters.columns import Column, ColumnModel, Index, Row
-from app.presenters.filters import parsed
+from app.presenters.row_changes import common_prefix, common_suffix, row_changes
+from app.presenters.row_filter import RowFilter, Wanted
 from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
-
-# Up to so many rows are done at once: in less than a frame.
-AT_ONCE = 5_000
-STRIDE = 500
-SLICE_S = 0.006
-# The event loop runs between two slices.
-PAUSE_MS = 1
-
-
-class Wanted(NamedTuple, Generic[Row]):
-    """Rows that every one of `tests` accepts, by `order` if there is one."""
-
-    tests: tuple[Callable[[Row], bool], ...] = ()
-    order: Callable[[Row], Any] | None = None
-    down: bool = False
-
-
-def selected_rows(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, None, list[Row]]:
-    for test in wanted.tests:
-        kept: list[Row] = []
-        for first in range(0, len(rows), STRIDE):
-            kept += filter(test, rows[first : first + STRIDE])
-            yield
-        rows = kept
-    if wanted.order is None:
-        return list(rows)
-    values: list[Any] = []
-    for first in range(0, len(rows), STRIDE):
-        values += map(wanted.order, rows[first : first + STRIDE])
-        yield
-    places = sorted(range(len(rows)), key=values.__getitem__, reverse=wanted.down)
-    yield
-    return [rows[place] for place in places]
-
-
-class RowFilter(QObject, Generic[Row]):
-    """Calls `show` with the selected rows: before `apply` returns if there are few, else later.
-
-    `worked(True)` is emitted when a new selection of many rows begins, `worked(False)` when it is shown.
-    """
-
-    worked = Signal(bool)
-
-    def __init__(self, show: Callable[[list[Row]], object], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._show = show
-        self._wanted: Wanted[Row] = Wanted()
-        self._work: Generator[None, None, list[Row]] | None = None
-        self._next: Sequence[Row] | None = None
-        self._reported = False
-        self._timer = QTimer(self, interval=PAUSE_MS)
-        self._timer.timeout.connect(self._slice)
-
-    @property
-    def busy(self) -> bool:
-        return self._work is not None
-
-    def apply(self, rows: Sequence[Row], wanted: Wanted[Row]) -> None:
-        """Filter and sort `rows`; what was wanted before is dropped.
-
-        If only the rows are others, those before are shown first: else a list that changes every second
-        would never come to its end.
-        """
-        many = len(rows) > AT_ONCE and bool(wanted.tests or wanted.order)
-        if many and self._work is not None and wanted == self._wanted:
-            self._next = rows
-            return
-        other = wanted != self._wanted
-        self._wanted, self._next, self._work = wanted, None, selected_rows(rows, wanted)
-        if many:
-            self._timer.start()
-            self._report(other or self._reported)
-        else:
-            self.settle()
-
-    def _report(self, working: bool) -> None:
-        if working != self._reported:
-            self._reported = working
-            self.worked.emit(working)
-
-    def settle(self) -> None:
-        while self._work is not None:
-            self._run(float("inf"))
-
-    def _slice(self) -> None:
-        self._run(time.perf_counter() + SLICE_S)
-
-    def _run(self, until_s: float) -> None:
-        work = self._work
-        try:
-            while work is not None:
-                next(work)
-                if time.perf_counter() >= until_s:
-                    return
-        except StopIteration as end:
-            rows, self._next, self._work = self._next, None, None
-            self._timer.stop()
-            self._show(end.value)
-            self._report(False)
-            if rows is not None:
-                self.apply(rows, self._wanted)
-
-
-MAX_RANGES = 64
-
-
-@dataclass(frozen=True, slots=True)
-class RowChanges:
-    """Removals as (first, last) in the old list, from the bottom up; then insertions as (first, last) in the new list,
-    from the top down. `moved` says that this is not enough, because rows changed places or the ranges are too many.
-    """
-
-    removals: tuple[tuple[int, int], ...] = ()
-    insertions: tuple[tuple[int, int], ...] = ()
-    moved: bool = False
-
-
-def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
-    """How many rows at the beginning are equal; slices are compared, so that the loop runs in C."""
-    low, high = 0, min(len(old), len(new))
-    if old[:high] == new[:high]:
-        return high
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[low:middle] == new[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def common_suffix(old: Sequence[object], new: Sequence[object], first: int = 0) -> int:
-    """How many rows at the end are equal, without the `first` ones of both."""
-    low, high = 0, min(len(old), len(new)) - first
-    while low < high:
-        middle = (low + high + 1) // 2
-        # Only what is not known yet to be equal is compared.
-        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def row_changes(old: Sequence[Hashable], new: Sequence[Hashable], first: int = 0) -> RowChanges:
-    """The changes that turn the keys `old` into `new`, unique in each; `first` is added to every position."""
-    if old == new:
-        return RowChanges()
-    stays, comes_from = set(new), set(old)
-    if [key for key in old if key in stays] != [key for key in new if key in comes_from]:
-        return RowChanges(moved=True)
-    removals = _ranges([place for place, key in enumerate(old, first) if key not in stays])
-    insertions = _ranges([place for place, key in enumerate(new, first) if key not in comes_from])
-    if len(removals) + len(insertions) > MAX_RANGES:
-        return RowChanges(moved=True)
-    return RowChanges(tuple(reversed(removals)), tuple(insertions))
-
-
-def _ranges(places: list[int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for place in places:
-        if found and found[-1][1] == place - 1:
-            found[-1] = (found[-1][0], place)
-        else:
-            found.append((place, place))
-    return found
-
 
 _MAX_CELL_SIGNALS = 48
 # Where more rows differ, to find out which came and which went takes longer than to lay out anew.
@@ -194,15 +26,13 @@ _MAX_COMPARED = 5_000
 class TableModel(ColumnModel[Row]):
     """Rows under declared columns.
 
-    `counted(shown, total)` comes when either changes, `filter_checked(sentence)` with the error of a filter, or "".
-    `waiting_changed(count)` tells how many new rows `hold` keeps back. `filtering_changed(True)` comes when filtering
-    or sorting takes more than a moment, `filtering_changed(False)` when its rows are shown. `more` are fields of a
-    filter that have no column, with what answers.
+    `counted(shown, total)` comes when either changes. `waiting_changed(count)` tells how many new rows `hold` keeps
+    back. `filtering_changed(True)` comes when filtering or sorting takes more than a moment, `filtering_changed(False)`
+    when its rows are shown.
     """
 
     counted = Signal(int, int)
     waiting_changed = Signal(int)
-    filter_checked = Signal(str)
     filtering_changed = Signal(bool)
 
     def __init__(
@@ -214,13 +44,12 @@ class TableModel(ColumnModel[Row]):
         more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
     ) -> None:
         super().__init__(columns, key, more)
-        self._haystack = haystack or self._all_texts
+        self._haystack = haystack or (lambda row: "\n".join(column.text(row) for column in self.columns))
         self.rows: Sequence[Row] = ()
         self._shown: list[Row] = []
-        self._filter_text = ""
         self._test: Callable[[Row], bool] | None = None
         self._only: Callable[[Row], bool] | None = None
-        self._found: dict[Hashable, tuple[Row, str]] = {}
+        self._search_texts: dict[Hashable, tuple[Row, str]] = {}
         self._sort_by: int | None = None
         self._sort_down = False
         self._counts = (0, 0)
@@ -229,8 +58,9 @@ class TableModel(ColumnModel[Row]):
         #: Keys of rows that are shown only to keep the others in their places.
         self.gone: set[Hashable] = set()
         self.waiting = 0
-        self._row_filter: RowFilter[Row] = RowFilter(self._show, self)
+        self._row_filter: RowFilter[Row] = RowFilter(self._apply_hold, self)
         self._row_filter.worked.connect(self.filtering_changed)
+        self.filter_changed.connect(self._refilter)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self._shown)
@@ -240,28 +70,24 @@ class TableModel(ColumnModel[Row]):
         self._rearranged = True
         self._sort_by = column if 0 <= column < len(self.columns) else None
         self._sort_down = order == Qt.SortOrder.DescendingOrder
-        self._arrange()
+        self._filter_and_sort()
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show `rows` (not to be changed afterwards). Costs next to nothing if they are the same as before."""
         if rows is self.rows or rows == self.rows:
             return
         self.rows = rows
-        self._arrange()
+        self._filter_and_sort()
 
-    def set_filter(self, text: str) -> None:
-        """Show only rows that fit; all if the filter cannot be read, and `filter_checked` says why."""
-        wanted, problem = parsed(text, self.fields)
-        self.filter_checked.emit(problem)
-        if wanted.text != self._filter_text:
-            self._filter_text, self._rearranged = wanted.text, True
-            self._test = None if wanted.takes_all else wanted.tester(self.answers, self._folded)
-            self._arrange()
+    def _refilter(self) -> None:
+        self._rearranged = True
+        self._test = None if self.filter.takes_all else self.filter.tester(self.answers, self._folded)
+        self._filter_and_sort()
 
     def set_only(self, wanted: Callable[[Row], bool] | None) -> None:
         """Show only rows that `wanted` accepts, beside the filter; None for all."""
         self._only, self._rearranged = wanted, True
-        self._arrange()
+        self._filter_and_sort()
 
     def hold(self, on: bool, *, gone: bool = False) -> None:
         """Keep rows where they are: new ones wait, and none changes its place. `gone` keeps what is no more, too.
@@ -270,12 +96,12 @@ class TableModel(ColumnModel[Row]):
         """
         if (on, gone) != (self._hold, self._hold_gone):
             self._hold, self._hold_gone = on, gone
-            self._show(self._latest)
+            self._apply_hold(self._latest)
 
     def let_in(self, *, next_too: bool = False) -> None:
         """Show what waits; `next_too` what comes next, because the user has made it."""
         self._rearranged = True
-        self._show(self._latest)
+        self._apply_hold(self._latest)
         self._rearranged = next_too
 
     def touch_live(self) -> None:
@@ -293,8 +119,8 @@ class TableModel(ColumnModel[Row]):
     def row_of(self, key: Hashable) -> Row | None:
         return next((row for row in self.rows if self._key(row) == key), None)
 
-    def row_at(self, place: int) -> Row:
-        return self._shown[place]
+    def row_at(self, row: int) -> Row:
+        return self._shown[row]
 
     def keys(self, first: int = 0, last: int | None = None) -> list[Hashable]:
         """Keys of the rows shown from `first` to `last`, both included; to the end if it is None."""
@@ -304,19 +130,16 @@ class TableModel(ColumnModel[Row]):
         """Where the row with `key` is shown; -1 if it is not."""
         return next((place for place, row in enumerate(self._shown) if self._key(row) == key), -1)
 
-    def _all_texts(self, row: Row) -> str:
-        return "\n".join(column.text(row) for column in self.columns)
-
     def _folded(self, row: Row) -> str:
         key = self._key(row)
-        known = self._found.get(key)
+        known = self._search_texts.get(key)
         if known is None or (known[0] is not row and known[0] != row):
-            known = self._found[key] = (row, self._haystack(row).casefold())
+            known = self._search_texts[key] = (row, self._haystack(row).casefold())
         return known[1]
 
-    def _arrange(self) -> None:
-        if self._test is None or len(self._found) > 2 * len(self.rows) + 1000:
-            self._found.clear()
+    def _filter_and_sort(self) -> None:
+        if self._test is None or len(self._search_texts) > 2 * len(self.rows) + 1000:
+            self._search_texts.clear()
         column = None if self._sort_by is None else self.columns[self._sort_by]
         tests = tuple(test for test in (self._only, self._test) if test is not None)
         order = None if column is None else column.sort or column.text
@@ -346,7 +169,7 @@ class TableModel(ColumnModel[Row]):
         self.waiting = len(found)
         return [*old[:first], *kept, *old[len(old) - tail :]]
 
-    def _show(self, new: list[Row]) -> None:
+    def _apply_hold(self, new: list[Row]) -> None:
         self._latest = new
         # If there is no row, none is in its place.
         held = self._hold and not self._rearranged and bool(self._shown and new)
@@ -357,7 +180,7 @@ class TableModel(ColumnModel[Row]):
         else:
             self.waiting = 0
             self.gone.clear()
-        self._show_now(new)
+        self._set_shown(new)
         if gone != self.gone and self._shown:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._shown) - 1, len(self.columns) - 1))
         if waited != self.waiting:
@@ -369,7 +192,7 @@ class TableModel(ColumnModel[Row]):
             return Qt.ItemFlag.NoItemFlags
         return super().flags(index)
 
-    def _show_now(self, new: list[Row]) -> None:
+    def _set_shown(self, new: list[Row]) -> None:
         old = self._shown
         first = common_prefix(old, new)
         if first < max(len(old), len(new)):
@@ -384,13 +207,13 @@ class TableModel(ColumnModel[Row]):
         # Only what lies between an equal beginning and an equal end needs keys.
         tail = common_suffix(old, new, first)
         if min(len(old), len(new)) - first - tail > _MAX_COMPARED:
-            self._rearrange(old, new, first, tail)
+            self._change_layout(old, new, first, tail)
             return
         old_keys = [key(row) for row in old[first : len(old) - tail]]
         new_keys = [key(row) for row in new[first : len(new) - tail]]
         changes = row_changes(old_keys, new_keys, first)
         if changes.moved:
-            self._rearrange(old, new, first, tail)
+            self._change_layout(old, new, first, tail)
             return
         for start, end in changes.removals:
             self.beginRemoveRows(QModelIndex(), start, end)
@@ -409,7 +232,7 @@ class TableModel(ColumnModel[Row]):
         if changed:
             self._report_cells(before, new, changed)
 
-    def _rearrange(self, old: list[Row], new: list[Row], first: int, tail: int) -> None:
+    def _change_layout(self, old: list[Row], new: list[Row], first: int, tail: int) -> None:
         self.layoutAboutToBeChanged.emit()
         held = self.persistentIndexList()
         self._shown = new

@@ -3,30 +3,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from app.presenters.rates import Rates
 from app.sessions.collectors.timeline import TimelineCollector
-from app.sessions.history.series import ALL_PUBLISHED
+from app.sessions.history.series import ALL_PUBLISHED, SessionSeries
 from broker_core.snapshots import Snapshot
-from widgets.timeline import Tick, TimelineFacts
+from widgets.timeline_facts import Tick, TimelineFacts
 
 SAMPLES_MAX = 600
 
 
 class TimelineModel:
-    def __init__(self, rates: Rates) -> None:
-        self._rates = rates
-        self._collector = TimelineCollector()
-        self._end_ns: int | None = None
-        self._looking_back = False
-        self._peak_per_s, self._peak_line = 0.0, 0
+    def __init__(self, series: SessionSeries) -> None:
+        self.series = series
         self.bookmarks: Sequence[tuple[int, str]] = ()
-        self._branch_ns: int | None = None
-        self._scenario_end_ns: int | None = None
+        self.attach(TimelineCollector())
 
     def attach(self, collector: TimelineCollector) -> None:
         self._collector = collector
-        self._end_ns, self._looking_back = None, False
-        self._branch_ns = self._scenario_end_ns = None
+        self.set_bounds(None, looking_back=False)
         self._peak_per_s, self._peak_line = 0.0, 0
 
     def set_bounds(
@@ -62,7 +55,7 @@ class TimelineModel:
 
     def _peak(self, end_ns: int) -> float:
         """The highest rate so far: of every line of the grid, not only of those that are drawn, so it never falls."""
-        series = self._rates.series
+        series = self.series
         first = min(self._peak_line, end := series.line(end_ns))
         for line, per_s in enumerate(series.rates(ALL_PUBLISHED, range(first, end + 1)), first):
             if math.isnan(per_s):
@@ -71,8 +64,7 @@ class TimelineModel:
         return self._peak_per_s
 
     def _samples(self, end_ns: int) -> tuple[tuple[int, float], ...]:
-        series = self._rates.series
-        end = series.line(end_ns)
+        series, end = self.series, self.series.line(end_ns)
         step = max(1, -(-end // SAMPLES_MAX))
         lines = range(0, end + 1, step)
         rates = series.rates(ALL_PUBLISHED, lines, step)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from app.presenters.rates import Rates
 from broker_core.clock import ns_from_ms
 from broker_core.snapshots import Snapshot, TransactionView
 from widgets.formats import duration, session_time
@@ -24,22 +23,15 @@ def _row(found: TransactionView, now_ns: int) -> NavRow:
     return NavRow(f"transaction:{found.transactional_id}", found.transactional_id, ONGOING, open_for, tip=tip)
 
 
-def transaction_facts(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
+def transaction_facts(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     found = next((each for each in snapshot.transactions if each.transactional_id == name), None)
     if found is None:
         return None
     deadline_ns = found.started_ns + ns_from_ms(found.timeout_ms)
+    length, since = duration(max(0, snapshot.time_ns - found.started_ns)), session_time(found.started_ns)
     rows = (
         (tr("Client"), found.client),
-        (
-            tr("Open"),
-            tr(
-                "{time}, since {since}",
-                time=duration(max(0, snapshot.time_ns - found.started_ns)),
-                since=session_time(found.started_ns),
-            ),
-            f"{MOMENT}{found.started_ns}",
-        ),
+        (tr("Open"), tr("{time}, since {since}", time=length, since=since), f"{MOMENT}{found.started_ns}"),
         (tr("Aborted in"), duration(max(0, deadline_ns - snapshot.time_ns))),
         (tr("Producer id"), str(found.producer_id)),
         (tr("Epoch"), str(found.epoch)),

@@ -8,23 +8,21 @@ views.refresh(snapshot)     # as often as the window draws; only what is visible
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
 
 from app.presenters.canvas import CanvasModel
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.excerpt import LISTED_MAX, Excerpt, Excerpts
-from app.presenters.inspector import inspector_facts
+from app.presenters.inspector import about_scenario, inspector_facts
 from app.presenters.lookups import Lookup
 from app.presenters.navigator import NavigatorModel
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.panels import PRESENTERS
-from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.presenters.schemas import SchemasPresenter
 from app.presenters.status import StatusModel
@@ -32,10 +30,9 @@ from app.presenters.timeline import TimelineModel
 from app.sessions.history.life import place_of
 from app.sessions.history.past import History
 from app.sessions.session_controller import SessionController
-from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
+from widgets.canvas.canvas import Canvas
 from widgets.cards import RebalancesPanel
-from widgets.facts import Fact
 from widgets.formats import Times, session_time
 from widgets.i18n import tr
 from widgets.main_window import MainWindow, Parts
@@ -96,31 +93,36 @@ class Views(QObject):
     """The presenters. `selected` is the id of what the inspector shows; "" for nothing.
 
     `lookups` has, by the kind of an id, what knows facts that no snapshot holds; `ways` where a link leads that is no
-    thing to look at. `momentChosen(time_ns)` comes whenever
-    a person points at a moment in a panel, `refreshed` when a snapshot is shown in all of the window.
+    thing to look at. `refreshed` comes when a snapshot is shown in all of the window, `inspected` when the inspector is
+    up to date.
     """
 
-    momentChosen = Signal(object)
+    inspected = Signal()
     refreshed = Signal()
 
-    def __init__(self, controller: SessionController, history: History, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        controller: SessionController,
+        history: History,
+        parent: QObject | None = None,
+        dead_letter_topics: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         super().__init__(parent)
         self.owners = Owners()
         self.times = Times()
-        self.rates = Rates()
         self._controller = controller
-        sources = Sources(controller, history, self.owners, self.times, self.rates)
+        self.sources = sources = Sources(controller, history, self.owners, self.times, dead_letter_topics)
         self._presenters = {presenter.panel_class.info.name: presenter(sources) for presenter in PRESENTERS}
         for presenter in self._presenters.values():
             presenter.setParent(self)
             if isinstance(presenter.panel, TablePanel):
                 presenter.panel.currentChanged.connect(partial(self._look_at, presenter))
         self.rebalances = RebalanceCards(self.owners, self.times)
-        self.navigator = NavigatorModel(self.rates, self._bookmarks)
-        self.navigator.dead_by_topic = self.presenter(DeadLettersPresenter).topics.counts
-        self.canvas = CanvasModel(self.owners, self.rates)
-        self.timeline = TimelineModel(self.rates)
-        self.status = StatusModel(self.rates)
+        self.navigator_model = NavigatorModel(sources.series, self._bookmarks)
+        self.navigator_model.dead_by_topic = self.presenter(DeadLettersPresenter).topics.counts
+        self.canvas_model = CanvasModel(self.owners, sources.series)
+        self.timeline_model = TimelineModel(sources.series)
+        self.status_model = StatusModel(sources.series)
         self.selected = ""
         self.visits = Visits()
         self.lookups: dict[str, Lookup] = {}
@@ -131,17 +133,18 @@ class Views(QObject):
         self._listed = Excerpts(LISTED_MAX)
         self._drawn: tuple[bool, str, frozenset[str]] | None = None
         self._looks_at_ns = _PRESENT
-        self._travels = 0
+        self._to_let_in: set[PanelPresenter[Any]] = set()  # whose held rows are of another moment
         self._window: MainWindow | None = None
 
     def _bookmarks(self) -> tuple[NavSection, ...]:
         rows = tuple(
             NavRow(f"bookmark:{time_ns}", name, figure=session_time(time_ns))
-            for time_ns, name in self.timeline.bookmarks
+            for time_ns, name in self.timeline_model.bookmarks
         )
         return (NavSection("bookmarks", tr("Bookmarks"), "bookmark", rows, ""),)
 
-    def make_parts(self, canvas: QWidget) -> Parts:
+    def make_parts(self, canvas: Canvas) -> Parts:
+        self._canvas = canvas
         panels = tuple(presenter.panel for presenter in self._presenters.values())
         return Parts(canvas, Navigator(), LessonPanel(), InspectorPanel(), RebalancesPanel(), panels)
 
@@ -149,12 +152,19 @@ class Views(QObject):
         self._window = window
         self.presenter(SchemasPresenter).reported.connect(window.status.show_message)
         window.tabShown.connect(lambda _name: self._show_tab())
-        window.sidesShown.connect(lambda _sides: self._show_tab())
+        window.togglesChanged.connect(lambda _states: self._show_tab())
 
     def presenter(self, kind: type[P]) -> P:
         found = self._presenters[kind.panel_class.info.name]
         assert isinstance(found, kind)
         return found
+
+    def follow(self, target: str) -> bool:
+        """Go where a link leads; False if that is a thing to look at."""
+        kind, _, name = target.partition(":")
+        if kind in self.ways:
+            self.ways[kind](name)
+        return kind in self.ways
 
     def select(self, selected: str) -> None:
         """Show the facts of a thing: one on the canvas, or of a kind in `lookups`; "" for nothing."""
@@ -169,21 +179,20 @@ class Views(QObject):
     def inspect(self, selected: str) -> None:
         self.selected = selected
         if self._window is not None:
-            canvas: Any = self._window.parts.canvas
-            canvas.set_selected(next((one for one in on_canvas(selected) if canvas.draws(one)), ""))
+            drawn = next((one for one in on_canvas(selected) if self._canvas.draws(one)), "")
+            self._canvas.set_selected(drawn)
             self._window.right.bring(self._window.parts.inspector if selected else None)
         self.show_selected()
 
     def restart(self) -> None:
         collectors = self._controller.collectors
         self.owners.attach(collectors.hues)
-        self.rates.attach(collectors.series)
-        self.timeline.attach(collectors.timeline)
+        for model in (self.canvas_model, self.navigator_model, self.status_model, self.timeline_model):
+            model.series = collectors.series
+        self.timeline_model.attach(collectors.timeline)
         self.rebalances.attach(collectors.ownership, deliveries=collectors.deliveries)
-        self.status.deliveries = collectors.deliveries
-        self.navigator.programs = self.canvas.has_bench = collectors.deliveries
         scenario = self._controller.source.scenario
-        self.about = None if scenario is None else scenario_facts(scenario, tr(self._controller.source.described))
+        self.about = None if scenario is None else about_scenario(scenario, tr(self._controller.source.described))
         self.visits.forget()
         for lookup in self.lookups.values():
             lookup.restart()
@@ -197,7 +206,7 @@ class Views(QObject):
     def refresh(self, snapshot: Snapshot, *, drawing: bool = True, panels: bool = True) -> None:
         """Show a snapshot: canvas, clock and status bar with `drawing`; with `panels`, whatever else is visible."""
         window = self._window
-        shown = self.running, self.selected, self.navigator.dimmed
+        shown = self.running, self.selected, self.navigator_model.dimmed
         # If the present has not changed, neither has any rate; those of the past may still be read from a file.
         is_drawn = self._controller.live and snapshot is self.snapshot and shown == self._drawn
         self.snapshot, self._drawn = snapshot, shown if drawing else None
@@ -205,17 +214,17 @@ class Views(QObject):
         self.owners.update_all(snapshot)
         if window is None:
             return
-        canvas: Any = window.parts.canvas
         if drawing:
             window.toolbar.set_clock(session_time(snapshot.time_ns), self.times.wall(snapshot.time_ns))
-            canvas.set_view(canvas.view if is_drawn else self.canvas.view(snapshot, *shown), current_theme())
-            window.status.set_facts(self.status.update(snapshot))
+            view = self._canvas.view if is_drawn else self.canvas_model.view(snapshot, *shown)
+            self._canvas.set_view(view, current_theme())
+            window.status.set_facts(self.status_model.update(snapshot))
         if not panels:
             return
         if window.parts.navigator.isVisible():
-            window.parts.navigator.set_sections(self.navigator.update(snapshot))
-            canvas.set_dimmed(self.navigator.dimmed)
-        window.timeline.set_facts(self.timeline.update(snapshot))
+            window.parts.navigator.set_sections(self.navigator_model.update(snapshot))
+            self._canvas.set_dimmed(self.navigator_model.dimmed)
+        window.timeline.set_facts(self.timeline_model.update(snapshot))
         for name, presenter in self._presenters.items():
             if (count := presenter.tab_count(snapshot)) is not None:
                 window.set_tab_count(name, count)
@@ -235,16 +244,16 @@ class Views(QObject):
         else:
             facts = self.about
             if self.selected:
-                facts = inspector_facts(self.snapshot, self.selected, self.rates, self._controller.collectors.ownership)
-        panel = self._window.parts.inspector
-        panel.set_turns(back=self.visits.has_back, forward=self.visits.has_forward)
-        panel.set_facts(facts)
+                collectors = self._controller.collectors
+                facts = inspector_facts(self.snapshot, self.selected, collectors.series, collectors.ownership)
+        self._window.parts.inspector.set_facts(facts)
+        self.inspected.emit()
 
     def _notice_travel(self, time_ns: int) -> None:
         travel = self._controller.travel
         place_ns = time_ns if travel.looking_back else _PRESENT
         if place_ns != self._looks_at_ns and not travel.playing:
-            self._looks_at_ns, self._travels = place_ns, self._travels + 1
+            self._looks_at_ns, self._to_let_in = place_ns, set(self._presenters.values())
 
     def _show_tab(self) -> None:
         window, snapshot = self._window, self.snapshot
@@ -255,8 +264,8 @@ class Views(QObject):
             excerpt = Excerpt(snapshot) if presenter.counts_all else self._listed.of(snapshot, self.selected)
             presenter.panel.set_part(_part_words(excerpt))
             presenter.show(excerpt.snapshot)
-            if presenter.travels != self._travels:  # rows of another moment hold no place
-                presenter.travels = self._travels
+            if presenter in self._to_let_in:
+                self._to_let_in.remove(presenter)
                 presenter.let_in()
 
 
@@ -279,13 +288,3 @@ def _part_words(excerpt: Excerpt) -> str:
         "Not listed: {what}. Those in use and the one selected in the navigator come first.",
         what=", ".join(part for part in left_out if part),
     )
-
-
-def scenario_facts(scenario: Scenario, kind: str) -> InspectorFacts:
-    sections: list[tuple[str, tuple[Fact, ...]]] = [("", (("", tr(" ".join(scenario.about.split()))),))]
-    for title, lines in ((tr("Try"), scenario.try_), (tr("Watch"), scenario.watch)):
-        if lines:
-            sections.append(
-                (title, tuple((f"{number}.", tr(" ".join(line.split()))) for number, line in enumerate(lines, start=1)))
-            )
-    return InspectorFacts(kind, tr(scenario.title), "", tuple(sections))

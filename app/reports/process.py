@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.environment.exits import Exit, exit_of
+from app.environment.extras import why_missing
 from app.environment.paths import logs_folder
-from app.environment.system_libraries import why_missing
 from app.reports.warm_spark import JOB_FOLDER, SharedSpark, WarmSpark, end_process
 from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal
@@ -38,8 +38,9 @@ class ReportProcess:
     """One run of the job. `run` blocks until it ends; `cancel` may come from any thread."""
 
     def __init__(self, request: Request, warm: WarmSpark | SharedSpark | None = None) -> None:
-        """With `warm` the report is made by a Spark that is kept, if that is free."""
-        self._warm = warm
+        """With `warm`, that Spark makes the report if it is free; otherwise a new process does."""
+        self._offered = warm
+        self._warm: WarmSpark | SharedSpark | None = None  # while it makes the report
         self._arguments = [*(sys.executable, "-m", "spark_reports.jobs.job"), *arguments_of(request)]
         self._request = request
         self._process: subprocess.Popen[str] | None = None
@@ -62,13 +63,15 @@ class ReportProcess:
             seal(self._request.session)
         except BrokerError as error:
             raise ReportError(str(error), code=exit_of(error)) from error
-        if self._warm is not None and self._warm.take():
+        warm = self._offered
+        if warm is not None and warm.take():
+            self._warm = warm
             try:
-                last = self._follow(self._warm.lines(self._request), progress)
-                return self._page(last, None, self._warm.log())
+                last = {} if self.cancelled else self._follow(warm.lines(self._request), progress)
+                return self._page(last, None, warm.log())
             finally:
-                self._warm.give_back()
-        self._warm = None
+                self._warm = None
+                warm.give_back()
         # The job's standard error goes to a file: a pipe without a reader would stop it.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             self._process = process = subprocess.Popen(

@@ -9,11 +9,11 @@ import pyarrow.lib as pa_lib
 import pyarrow.parquet as pq
 
 from app.environment.settings import Settings
+from spark_reports.output.delivery import REPORT, TABLES
 from widgets.panels.report import FindingFacts
 
 KEPT_MAX = 30
 FINDINGS_MAX = 40
-PAGE = "report.html"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Report:
 
 
 class Reports:
-    """Remembered in the settings, the newest first; what is gone from the disk is forgotten."""
+    """Remembered in the settings, the newest first; what is gone from the disk is left out."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -46,7 +46,7 @@ class Reports:
             folder = Path(path)
             if folder not in self._read and folder.is_dir():
                 made = datetime.fromtimestamp(folder.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-                opens = folder / PAGE if (folder / PAGE).is_file() else folder
+                opens = folder / REPORT if (folder / REPORT).is_file() else folder
                 self._read[folder] = Report(folder, title, made, opens, findings_of(folder))
             if folder.is_dir():
                 found.append(self._read[folder])
@@ -55,7 +55,7 @@ class Reports:
 
 def findings_of(folder: Path) -> tuple[FindingFacts, ...] | None:
     """The findings of a report, from its tables; None if it has no tables that can be read."""
-    tables = folder / "tables"
+    tables = folder / TABLES
     try:
         if (tables / "findings.parquet").is_file():
             rows: list[dict[str, object]] = pq.read_table(tables / "findings.parquet").to_pylist()

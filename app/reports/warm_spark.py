@@ -34,7 +34,7 @@ def memory_allows() -> bool:
     """Whether Spark may be started ahead: the machine has `NEEDED_BYTES` to spare, or eight times that in all where it
     does not say how much of it is free.
     """
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(LookupError, OSError, ValueError):
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         return int(lines["MemAvailable"].split()[0]) * 1024 >= NEEDED_BYTES
     with contextlib.suppress(AttributeError, OSError, ValueError):
@@ -47,7 +47,7 @@ def _is_last(line: str) -> bool:
 
 
 def end_process(process: subprocess.Popen[str] | None) -> None:
-    """By force, if it does not end within `END_TIMEOUT_S`."""
+    """Terminate a process, and kill it if it has not ended within `END_TIMEOUT_S`."""
     if process is None or process.poll() is not None:
         return
     process.terminate()
@@ -146,7 +146,7 @@ class SharedSpark:
         return None
 
     def _started(self) -> socket.socket | None:
-        """It outlives this command: it has a session, and no files, of its own."""
+        """Start the shared Spark, which outlives this command: in a process session of its own, without its files."""
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(
             [*COMMAND, "--listen", str(self._socket)],
@@ -178,12 +178,11 @@ class SharedSpark:
     def log(self) -> str:
         return ""
 
-    def give_back(self) -> None:
-        self.close()
-
     def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
             connection.close()
+
+    give_back = close

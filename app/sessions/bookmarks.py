@@ -8,7 +8,6 @@ import msgspec
 from broker_core.files import private
 from widgets.i18n import tr
 
-BOOKMARKS_FILE = "bookmarks.json"
 MOST = 1_000
 MOST_CHARS = 200
 
@@ -22,7 +21,7 @@ class Bookmarks:
     """The bookmarks of one session, in the order of time; in memory alone if `folder` is None."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._path = None if folder is None else folder / BOOKMARKS_FILE
+        self._path = None if folder is None else folder / "bookmarks.json"
         self._marks: list[Bookmark] = []
         self.problem = ""
         if self._path is not None and self._path.is_file():

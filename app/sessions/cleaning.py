@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.sessions.bookmarks import Bookmarks
-from app.sessions.stored import BRANCHED_FROM
+from app.sessions.stored import BRANCHED_FROM, origin_of
 from broker_core.errors import BrokerError
 from broker_core.files import private
-from broker_core.recording import metadata as meta
+from broker_core.messages import grouped
 from broker_core.recording import schema
 from broker_core.recording.lock import is_recording
+from broker_core.recording.metadata import read_metadata
 
 KEPT_FILE = "kept"  # an empty file beside a recording: somebody opened it, or made something of it
 _GOING = ".removing-"
@@ -59,19 +60,16 @@ def recordings(parent: Path, spared: Collection[Path] = ()) -> list[Recording]:
         return []
     for folder in folders:
         with suppress(OSError, BrokerError):
-            found.append(_recording(folder, meta.read_metadata(folder), spared))
+            found.append(_recording(folder, read_metadata(folder), spared))
     origins = {origin for _, origin in found}
     plain = [one._replace(spared=one.spared or one.folder.name in origins) for one, _ in found]
     return sorted(plain, key=lambda one: one.changed_ns, reverse=True)
 
 
 def to_remove(found: list[Recording], limits: Limits) -> list[Recording]:
-    """Those of `found` (the newest first) that can go. The newest that is not spared stays, whatever it is."""
+    """The recordings of `found` (newest first) to remove. The newest that is not spared always stays."""
     free = [one for one in found if not one.spared]
-    alike: dict[tuple[object, ...], list[Recording]] = {}
-    for one in free:
-        if one.repeats is not None:
-            alike.setdefault(one.repeats, []).append(one)
+    alike = grouped((one.repeats, one) for one in free if one.repeats is not None)
     # Of runs that do the same the newest stays, to be compared with, and the longest, which has all that they have.
     going = [
         one for same in alike.values() for one in same[1:] if one is not max(same, key=lambda each: each.size_bytes)
@@ -104,10 +102,9 @@ def clean(parent: Path, limits: Limits, spared: Collection[Path]) -> Cleaned:
 
 def _recording(folder: Path, metadata: schema.Metadata, spared: Collection[Path]) -> tuple[Recording, str]:
     files = [path for path in folder.rglob("*") if path.is_file()]
-    origin = metadata.extra.get(BRANCHED_FROM) or {}
     actions, bookmarks = folder / schema.ACTIONS_FILE, Bookmarks(folder)
     has_actions = actions.exists() and actions.stat().st_size > 0
-    by_itself = not metadata.extra.get("outside_clients") and not origin and not has_actions
+    by_itself = not any(metadata.extra.get(each) for each in ("outside_clients", BRANCHED_FROM)) and not has_actions
     mine = (
         folder.resolve() in spared
         or (folder / KEPT_FILE).exists()
@@ -122,4 +119,4 @@ def _recording(folder: Path, metadata: schema.Metadata, spared: Collection[Path]
         mine,
         (metadata.scenario, metadata.seed, metadata.checksums.get(schema.SCENARIO_FILE)) if by_itself else None,
     )
-    return recording, str(origin.get("name", ""))
+    return recording, origin_of(metadata)

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 import resources
+from app.sessions.core_sentences import cause_text, rule_text
 from broker_core.clock import ns_from_ms
-from broker_core.errors import BrokerError
 from broker_core.events import WITHDRAWN, Event, EventKind, is_users
 from resources.outcomes import OUTCOMES
 from widgets.formats import byte_size, duration, per_second, plain_text, session_time
@@ -24,7 +22,7 @@ class KindInfo(NamedTuple):
     tick: str = ""
 
 
-_DECLARED = tomllib.loads(resources.path("events.toml").read_text(encoding="utf-8"))
+_DECLARED = resources.table("events.toml")
 KINDS: dict[EventKind, KindInfo] = {
     **{EventKind(kind): KindInfo(**info) for kind, info in _DECLARED["kinds"].items()},
     **{EventKind(kind): KindInfo(word, "failures") for kind, word in OUTCOMES.items()},
@@ -69,11 +67,10 @@ def _run_text(where: str, first: int, count: int) -> str:
 
 def about(event: Event) -> str:
     """Details that the columns do not show: the cause, the destination, the detail of a control event."""
-    parts = [cause_text(event.cause)] if event.cause else []
+    parts = [cause_of(event)] if event.cause else []
     if event.to_topic:
         to = f"{event.to_topic}/{event.to_partition}" if event.to_partition is not None else event.to_topic
-        at = "" if event.to_offset is None else f" at {event.to_offset:,}"
-        parts.append(tr("to {place}", place=to + at))
+        parts.append(tr("to {place}", place=to if event.to_offset is None else _run_text(to, event.to_offset, 1)))
     if event.generation is not None and event.generation >= 0:
         parts.append(tr("generation {number}", number=event.generation))
     # The cause of an action is its sentence, as that of a silence says whether it is over.
@@ -87,7 +84,7 @@ def about(event: Event) -> str:
 
 
 class Detail(NamedTuple):
-    """What the detail of an event has under a name: one text or several, and the session time if it is a moment."""
+    """A named value in the detail of an event: one text or several, and the session time if it is a moment."""
 
     name: str
     label: str
@@ -128,6 +125,8 @@ def _row(name: str, row: object) -> str:
 def _value(name: str, value: Any) -> str:
     if value is None or isinstance(value, bool):
         return tr("yes") if value else tr("none") if value is None else tr("no")
+    if name in {"fault", "ended"}:
+        return plain_text(rule_text(value).encode(errors="replace"), 2_000)
     if name == "bytes_per_s":
         return f"{byte_size(value)}/s"
     if name.endswith("_bytes"):
@@ -141,6 +140,11 @@ def _value(name: str, value: Any) -> str:
     return plain_text(str(value).encode(errors="replace"), 2_000)
 
 
+def cause_of(event: Event) -> str:
+    """The cause of an event in words; for a fault, what it does, or that it is over."""
+    return rule_text(event.cause) if event.kind is EventKind.FAULT else cause_text(event.cause)
+
+
 def event_line(event: Event) -> str:
     group = "" if event.group == event.topic else event.group  # a queue is called as its topic
     who = " ".join(part for part in (group, event.client) if part)
@@ -148,62 +152,3 @@ def event_line(event: Event) -> str:
     words = [f"#{event.seq:,}", session_time(event.time_ns), event_word(event), place_text(event), who]
     rest = "; ".join(part for part in (attempt, about(event)) if part)
     return " ".join([word for word in words if word] + ([f"({rest})"] if rest else []))
-
-
-# Sentences of the core, which recordings keep in English, are said in the language of the program.
-_WRITTEN = tomllib.loads(resources.path("sentences.toml").read_text(encoding="utf-8"))
-_NUMBERS = frozenset({"count", "factor", "most", "rate", "time"})
-_WITHOUT_SPACES = frozenset({"error", "group", "queue", "topic"})
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    def value(found: re.Match[str]) -> str:
-        return f"(?P<{found[1]}>{r'[^ ]+' if found[1] in _WITHOUT_SPACES else '.+'})"
-
-    return re.compile(re.sub(r"\\\{(\w+)\\\}", value, re.escape(text)))
-
-
-# Parts of rules are words such as "of", which others use otherwise.
-_RULES = [(_pattern(text), text) for text in _WRITTEN.pop("rules_of_faults").values()]
-_PARTS_OF_RULES = frozenset({"messages", "requests", "what"})
-_SENTENCES = [(_pattern(text), text) for part in _WRITTEN.values() for text in part.values()]
-
-
-def error_text(error: BaseException) -> str:
-    """`str(error)`; what has happened is translated, what it is about is as the broker has it."""
-    said = error.code.sentence if isinstance(error, BrokerError) else ""
-    return tr(said) + str(error).removeprefix(said)
-
-
-def rule_text(what: str) -> str:
-    """What a fault does, which is the rule of its requests or messages."""
-    return _sentence(what, of_rules=True)
-
-
-def cause_text(cause: str) -> str:
-    """`cause`, or what was done, with each sentence translated that is the broker's own; clients use any wording."""
-    return "; ".join(_sentence(part) for part in cause.split("; "))
-
-
-def _sentence(text: str, of_rules: bool = False) -> str:
-    known, values = _found(text, of_rules)
-    if not known:
-        return text
-
-    def told(name: str, value: str) -> str:
-        if name in _NUMBERS:
-            return localized(value)
-        if of_rules and name not in _PARTS_OF_RULES:
-            return value
-        return _sentence(value, of_rules or name == "rule")
-
-    return tr(known, **{name: told(name, value) for name, value in values.items()})
-
-
-@cache
-def _found(text: str, of_rules: bool) -> tuple[str, dict[str, str]]:
-    """The sentence of the core that `text` is, and its values; "" if it is none."""
-    for pattern, known in _RULES if of_rules else _SENTENCES:
-        if found := pattern.fullmatch(text):
-            return known, found.groupdict()
-    return "", {}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 import resources
-from app.sessions.queries import Work
+from app.sessions.jobs import Work
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode, ScenarioError
 from broker_core.events import Event, EventKind

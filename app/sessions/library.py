@@ -7,19 +7,19 @@ from pathlib import Path
 
 from app.environment.paths import sessions_folder
 from broker_core.errors import BrokerError
-from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.lock import is_recording
+from broker_core.recording.metadata import CRASHED, FAILED, FINISHED, RUNNING, STOPPED, read_metadata
 from widgets.formats import duration
 from widgets.i18n import mark, tr
 
 MOST = 200
 _ENDS = {
-    meta.RUNNING: mark("left open"),
-    meta.FINISHED: mark("finished"),
-    meta.STOPPED: mark("stopped"),
-    meta.CRASHED: mark("the program died"),
-    meta.FAILED: mark("the recording failed"),
+    RUNNING: mark("left open"),
+    FINISHED: mark("finished"),
+    STOPPED: mark("stopped"),
+    CRASHED: mark("the program died"),
+    FAILED: mark("the recording failed"),
 }
 
 
@@ -46,7 +46,7 @@ class Library:
     def entries(self, others: Iterable[Path] = ()) -> list[Entry]:
         """The newest first, at most `MOST`, those that were changed last; folders that are no sessions are left out."""
         try:
-            inside = [path for path in self.parent.iterdir() if _is_session(path)]
+            inside = [path.parent for path in self.parent.glob(f"[!.]*/{schema.SESSION_FILE}")]
         except OSError:
             inside = []
         folders = {path.resolve(): path for path in (*inside, *others)}.values()
@@ -61,11 +61,11 @@ class Library:
 def entry_of(folder: Path) -> Entry | None:
     """The metadata of a folder; None if it holds no readable session."""
     try:
-        metadata = meta.read_metadata(folder)
+        metadata = read_metadata(folder)
     except BrokerError:
         return None
     recording = is_recording(folder)
-    running = metadata.ended == meta.RUNNING
+    running = metadata.ended == RUNNING
     try:
         began = datetime.fromisoformat(metadata.started_at).astimezone()
         started_s, started = began.timestamp(), began.strftime("%Y-%m-%d %H:%M")
@@ -81,10 +81,6 @@ def entry_of(folder: Path) -> Entry | None:
         left_open=running and not recording,
         recording=running and recording,
     )
-
-
-def _is_session(path: Path) -> bool:
-    return not path.name.startswith(".") and (path / schema.SESSION_FILE).is_file()
 
 
 def _changed(folder: Path) -> float:

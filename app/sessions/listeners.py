@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from app.sessions.event_text import error_text
+from app.sessions.core_sentences import error_text
 from app.sessions.queries import Replies
 from app.sessions.session_controller import SessionController
 from broker_core.engine.engine_host import EngineHost
@@ -25,10 +24,11 @@ LOOPBACK = "127.0.0.1"
 NEW_TOPIC_PARTITIONS = 3
 ENDED_SHOWN = 20
 PORTS: dict[Kind, int] = {"kafka": KAFKA_PORT, "http": DEFAULT_PORT}
+_NONE = Connections(lambda: 0)
 
 
 class Listeners(QObject):
-    """At most one listener of each kind, on the loopback address only. `changed` when one has opened or closed.
+    """The open listeners, at most one of each kind, on the loopback address only. `changed` when one opens or closes.
 
     A listener is opened in a thread of its own: its library takes a while to load.
     """
@@ -40,7 +40,7 @@ class Listeners(QObject):
         super().__init__(parent)
         self._controller = controller
         self._host: EngineHost | None = None
-        self._connections: Connections | None = None
+        self._connections = _NONE
         self._last_requests: tuple[RequestView, ...] = ()
         self._close: dict[Kind, Callable[[], None]] = {}
         self._facts = {kind: ListenerFacts(kind, "", False, port) for kind, port in PORTS.items()}
@@ -54,19 +54,17 @@ class Listeners(QObject):
         self._facts[kind] = replace(self._facts[kind], **changes)
         self.changed.emit()
 
-    def connections(self) -> tuple[ConnectionView, ...]:
-        return () if self._connections is None else self._connections.views()
+    def views(self) -> tuple[ConnectionView, ...]:
+        return self._connections.views()
 
     def apis(self, number: int) -> tuple[ApiView, ...]:
-        return () if self._connections is None else self._connections.apis(number)
+        return self._connections.apis(number)
 
     def requests(self) -> tuple[RequestView, ...]:
-        return self._last_requests if self._connections is None else self._connections.requests()
+        return self._last_requests if self._host is None else self._connections.requests()
 
     def ended(self) -> tuple[ConnectionView, ...]:
         """The last connections with an error, a dropped one among them; a normal end is none."""
-        if self._connections is None:
-            return ()
         return tuple(view for view in self._connections.gone() if view.last_error)[-ENDED_SHOWN:]
 
     def open(self, kind: Kind, port: int) -> None:
@@ -80,14 +78,12 @@ class Listeners(QObject):
         if self._host is None:
             self._host, self._connections = host, Connections(lambda: host.now_ns)
         self._note(kind, opening=True, problem="")
-        worker = ThreadPoolExecutor(1, thread_name_prefix=f"open-{kind}")
-        opened = worker.submit(_open, kind, port, host, self._connections)
-        self._replies.follow(opened, partial(self._opened, kind), partial(self._failed, kind))
-        worker.shutdown(wait=False)
+        do = partial(_open, kind, port, host, self._connections)
+        self._replies.work(f"open-{kind}", do, partial(self._opened, kind, host), partial(self._failed, kind))
 
-    def _opened(self, kind: Kind, opened: tuple[str, Callable[[], None]]) -> None:
+    def _opened(self, kind: Kind, host: EngineHost, opened: tuple[str, Callable[[], None]]) -> None:
         where, close = opened
-        if self._host is None:
+        if self._host is not host:
             close()  # the session has ended since
             where = ""
         else:
@@ -105,37 +101,32 @@ class Listeners(QObject):
             self._note(kind, where="")
 
     def close_all(self) -> None:
-        for close in list(self._close.values()):
-            close()
-        self._close.clear()
+        for kind in PORTS:
+            self.shut(kind)
         self._last_requests = self.requests()  # to be read after the end
         if self._host is not None:
             self._host.close()
-        self._host = self._connections = None
+        self._host, self._connections = None, _NONE
         for kind in PORTS:
             self._note(kind, where="", problem="")
 
     def cut(self, number: int) -> None:
-        if self._connections is not None and self._connections.cut(number, "cut in the window"):
+        if self._connections.cut(number, "cut in the window"):
             self.reported.emit(tr("Connection {number} is cut.", number=number))
 
 
-def _open(kind: str, port: int, host: EngineHost, connections: Connections | None) -> tuple[str, Callable[[], None]]:
+def _open(kind: str, port: int, host: EngineHost, connections: Connections) -> tuple[str, Callable[[], None]]:
     """Where the listener is, and what closes it. Kafka's usual port, if it is taken, gives way to a free one."""
     if kind == "kafka":
         from broker_core.listeners.kafka.listener import KafkaListener
 
-        def listen(at: int) -> KafkaListener:
-            return KafkaListener(
-                host, address=LOOPBACK, port=at, connections=connections, create_topics=NEW_TOPIC_PARTITIONS
-            ).start()
-
+        settings: dict[str, Any] = {"connections": connections, "create_topics": NEW_TOPIC_PARTITIONS}
         try:
-            kafka = listen(port)
+            kafka = KafkaListener(host, address=LOOPBACK, port=port, **settings).start()
         except ConfigError:
             if port != KAFKA_PORT:
                 raise
-            kafka = listen(0)
+            kafka = KafkaListener(host, address=LOOPBACK, port=0, **settings).start()
         return f"bootstrap.servers={kafka.bootstrap_servers}", kafka.close
     from broker_core.listeners.http.listener import HttpListener
 

@@ -16,7 +16,7 @@ from broker_core.errors import BrokerError, ConfigError
 from broker_core.listeners.connections import Connections
 from broker_core.observation.kafka.config import addresses, is_cluster
 from broker_core.observation.observed_session import ObservedSession
-from broker_core.observation.peer import KNOWABLE, Facts, Peer
+from broker_core.observation.peer import KNOWABLE, Peer, PeerFacts
 from broker_core.observation.peers import peer_at
 from broker_core.operations.request import Request
 from broker_core.recording.live_session import LiveSession
@@ -191,7 +191,7 @@ class ObservedSource(Source):
         )
         return Standing("attached", tr("ATTACHED {where}", where=where.rpartition("/")[2]), tip, brief)
 
-    def _between(self, facts: Facts, where: str) -> Standing:
+    def _between(self, facts: PeerFacts, where: str) -> Standing:
         faults = self.latest.faults
         tip = self.clients_come
         brief = tr("{listens} leads to {where}", listens=facts.listens, where=where)

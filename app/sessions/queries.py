@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.sessions.event_text import error_text
+from app.sessions.core_sentences import error_text
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from widgets.i18n import mark, tr
@@ -64,6 +64,18 @@ class Replies(QObject):
 
         self._queue(found, answer)
 
+    def work(
+        self,
+        name: str,
+        do: Callable[[], T],
+        then: Callable[[T], object],
+        failed: Callable[[BrokerError], object] | None = None,
+    ) -> None:
+        """`do()` in a thread of its own called `name`; what comes of it is followed."""
+        worker = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self.follow(worker.submit(do), then, failed)
+        worker.shutdown(wait=False)
+
     def _answer(self, came: tuple[int, Future[Any], Callable[[Future[Any]], object]]) -> None:
         asked_in, done, then = came
         if asked_in == self._round:
@@ -102,21 +114,3 @@ class Answers(Replies):
                 failed(tr(NOT_KEPT))
 
         self.follow(self._of.source.ask(request), then, tell)
-
-
-class Cancelled(Exception):
-    """Raised by `Work.report` once the job was cancelled: the work tidies up and lets it pass."""
-
-
-class Work:
-    """The argument of a `Job`'s function: reports progress, and learns of cancellation."""
-
-    def __init__(self, report: Callable[[float, str], object]) -> None:
-        self._report = report
-        self.cancelled = False
-
-    def report(self, fraction: float, message: str) -> None:
-        """`fraction` is done, `message` comes next. Raises `Cancelled` after a cancellation."""
-        if self.cancelled:
-            raise Cancelled
-        self._report(fraction, message)

@@ -10,14 +10,16 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.environment.paths import new_session_folder
+from app.sessions.branching import Branching
 from app.sessions.collectors.collectors import Collectors
-from app.sessions.event_text import cause_text, error_text
+from app.sessions.core_sentences import cause_text, error_text
 from app.sessions.observed import ObservedSource, attached_to_own
 from app.sessions.queries import Replies
-from app.sessions.session_time import Branching, SessionTime, TimelinePosition
+from app.sessions.session_time import SessionTime
 from app.sessions.simulated import SimulatedSource
 from app.sessions.source import Inputs, Source
 from app.sessions.stored import KEYFRAMES_MAX, SCENARIO_PATH, Reading, StoredSession
+from app.sessions.timeline_position import TimelinePosition
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine, Mode
 from broker_core.errors import BrokerError, ErrorCode
@@ -187,7 +189,7 @@ class SessionController(QObject):
         if not self.branching.why_not_continued():
             said.append(tr("Shift+F8 goes on from here."))
         if self.source.folder:
-            said.append(tr("Ctrl+E makes a report of its recording in {folder}.", folder=self.source.folder))
+            said.append(tr("Ctrl+E makes a report of its recording {folder}.", folder=self.source.folder.name))
         self.reported.emit(" ".join(said))
 
     def close(self) -> None:

@@ -122,7 +122,7 @@ class Source:
 
     @property
     def connections(self) -> Sequence[ConnectionView]:
-        """Those of clients of a broker elsewhere, as they are now."""
+        """The current client connections of a broker that runs elsewhere."""
         return ()
 
     def open_playback(self) -> Playback:
@@ -145,7 +145,7 @@ class Source:
         return tr("No session is open.")
 
     def inputs(self) -> Inputs:
-        """Only valid if `why_no_branch` returns ""."""
+        """What a branch reruns. Only valid if `why_no_branch` returns ""."""
         raise AssertionError(self.why_no_branch())
 
     def knows(self, word: str) -> bool:

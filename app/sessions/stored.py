@@ -15,11 +15,11 @@ from app.sessions.source import BROKER, Inputs, Source
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError, ScenarioError
 from broker_core.events import EventStream, Sink
-from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.event_index import EventIndex
+from broker_core.recording.metadata import OBSERVED, RUNNING
 from broker_core.recording.playback import FolderPlayback, Playback
-from broker_core.recording.reader import Session, open_session, seal
+from broker_core.recording.reader import open_session, seal
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario, parse_scenario
@@ -30,6 +30,12 @@ T = TypeVar("T")
 
 SCENARIO_PATH = "scenario_path"  # in the metadata's `extra`
 BRANCHED_FROM = "branched_from"
+
+
+def origin_of(metadata: schema.Metadata) -> str:
+    """The name of the folder of the session that it was branched from; "" for none."""
+    left = metadata.extra.get(BRANCHED_FROM)
+    return str(left.get("name", "")) if isinstance(left, dict) else ""
 
 
 class StoredSession(Source):
@@ -43,8 +49,9 @@ class StoredSession(Source):
 
     def __init__(self, folder: Path) -> None:
         session = open_session(folder)
-        if not session.recording and (session.metadata.ended == meta.RUNNING or not session.sealed):
-            session = _sealed(folder, session)
+        if not session.recording and (session.metadata.ended == RUNNING or not session.sealed):
+            with suppress(BrokerError):  # a folder that cannot be written is still read, stream by stream
+                session = seal(folder)
         self.folder: Path = folder
         self.metadata = session.metadata
         self.seed: int = session.metadata.seed or 0
@@ -62,7 +69,7 @@ class StoredSession(Source):
         self.text = session.scenario_text
         self.scenario: Scenario
         self.scenario, self._scenario_problem = _scenario(self.text, session.metadata)
-        if self._scenario_problem and session.metadata.clock == meta.OBSERVED:
+        if self._scenario_problem and session.metadata.clock == OBSERVED:
             self.described = BROKER
         self._plain_actions = session.actions
         if not self.outside_clients:
@@ -125,21 +132,13 @@ class StoredSession(Source):
         return " ".join([what, *self.problems])
 
 
-def _sealed(folder: Path, session: Session) -> Session:
-    try:
-        return seal(folder)
-    except BrokerError:
-        # A folder that cannot be written is still read, stream by stream.
-        return session
-
-
 def _scenario(text: str, metadata: schema.Metadata) -> tuple[Scenario, str]:
     try:
         return parse_scenario(text, schema.SCENARIO_FILE), ""
     except ScenarioError as error:
         observed = tr("A broker that runs elsewhere, seen from here.")
         missing = tr("The scenario cannot be shown: its file cannot be read.")
-        about = observed if metadata.clock == meta.OBSERVED else missing
+        about = observed if metadata.clock == OBSERVED else missing
         until_s = max(1.0, s_from_ns(metadata.duration_ns or 0))
         return Scenario(title=metadata.scenario or tr("A session"), about=about, until_s=until_s), str(error)
 

@@ -4,9 +4,9 @@ from math import isinf
 from typing import NamedTuple
 
 from app.sessions.session_controller import SessionController
-from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.clock import ns_from_s
 from broker_core.engine.runner import MAX_DEBT_S, EngineStatus, Mode
-from widgets.formats import duration, session_time
+from widgets.formats import clock_time, duration, session_time
 from widgets.i18n import tr
 
 
@@ -30,8 +30,7 @@ def shown_badge(controller: SessionController) -> Badge:
         return found
     guard, attached = guarded.guard, found.look == "attached"
     if guard.verbs:
-        left_s = guard.left_s
-        time = "∞" if isinf(left_s) else f"{int(left_s) // 60}:{int(left_s) % 60:02d}"
+        time = "∞" if isinf(guard.left_s) else clock_time(int(guard.left_s))
         word = tr("{word}, UNLOCKED {time}", word=found.word, time=time)
         return Badge("warning" if attached else found.look, word, found.tip, "lock")
     tip = tr("{tip}\nNothing is written to it. Session > Unlock opens it for a while.", tip=found.tip)
@@ -45,8 +44,9 @@ def _found(controller: SessionController) -> Badge:
         return _of_the_past(controller)
     if (standing := controller.source.standing) is not None:
         return Badge(standing.look, standing.word, standing.tip)
-    now = badge(controller.source.status, stopped=controller.time.stopped)
-    if not controller.branching.origin or now.look == "failure":
+    status, stopped, branched = controller.source.status, controller.time.stopped, bool(controller.branching.origin)
+    now = badge(status, stopped=stopped, live=tr("BRANCH") if branched else tr("LIVE"))
+    if not branched or now.look == "failure":
         if controller.branching.rerunning:
             return Badge("warning", tr("RUNNING AGAIN, {share}", share=_share(controller)))
         return now
@@ -56,7 +56,7 @@ def _found(controller: SessionController) -> Badge:
     )
     if controller.branching.rerunning:
         return Badge("branch", tr("BRANCH, {state}", state=_share(controller)), tip)
-    word = now.word.replace("LIVE", tr("BRANCH")) if "LIVE" in now.word else tr("BRANCH, {state}", state=now.word)
+    word = tr("BRANCH, {state}", state=now.word) if stopped or status.mode is Mode.FINISHED else now.word
     return Badge("branch", word, "\n".join(line for line in (tip, now.tip) if line))
 
 
@@ -69,11 +69,12 @@ def _of_the_past(controller: SessionController) -> Badge:
         tip = tr("A recorded session. Branch here (Ctrl+B) to continue from this moment.")
     else:
         tip = tr("The past: nothing can be changed here. Alt+Right returns to the present.")
-    minutes, seconds = divmod(controller.snapshot.time_ns // NS_PER_S, 60)
-    return Badge("replay", tr("REPLAY {time}", time=f"{minutes:02d}:{seconds:02d}"), tip)
+    time = session_time(controller.snapshot.time_ns).partition(".")[0]
+    return Badge("replay", tr("REPLAY {time}", time=time), tip)
 
 
-def badge(status: EngineStatus, *, stopped: bool) -> Badge:
+def badge(status: EngineStatus, *, stopped: bool, live: str) -> Badge:
+    """`live` is the word for a session that goes on."""
     mode = status.mode
     if mode is Mode.FAILED:
         return Badge("failure", tr("FAILED"))
@@ -82,8 +83,9 @@ def badge(status: EngineStatus, *, stopped: bool) -> Badge:
     if stopped:
         return Badge("warning", tr("STOPPED"), tr("Shift+F8 goes on from here, Ctrl+R starts it again."))
     if mode is Mode.PAUSED:
-        return Badge("warning", tr("LIVE, PAUSED"))
+        return Badge("warning", tr("{live}, PAUSED", live=live))
     if status.behind_s > MAX_DEBT_S * status.speed:
         behind = duration(ns_from_s(status.behind_s))
-        return Badge("warning", tr("LIVE {speed}×, behind by {time}", speed=f"{status.speed:g}", time=behind))
-    return Badge("live", "LIVE")
+        word = tr("{live} {speed}×, behind by {time}", live=live, speed=f"{status.speed:g}", time=behind)
+        return Badge("warning", word)
+    return Badge("live", live)

@@ -28,7 +28,7 @@ EXPRESS_EVERY_FRAMES = 2
 
 
 class Pace:
-    """What each frame draws: the canvas, the panels, and whether commands are asked why they are not possible."""
+    """Decides what each frame updates: the canvas, the panels, and which commands are enabled."""
 
     def __init__(self) -> None:
         self._number = self._since_panels = 0
@@ -51,7 +51,7 @@ class Pace:
 
 
 def percentile_ms(tenths: Counter[int], percent: float) -> float:
-    """Of durations that are counted by tenths of a millisecond, by nearest rank; 0 if there are none."""
+    """The percentile, by nearest rank, of durations counted in tenths of a millisecond; 0 if there are none."""
     left = tenths.total() * percent / 100
     for duration, count in sorted(tenths.items()):
         left -= count

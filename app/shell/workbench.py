@@ -12,17 +12,19 @@ from typing import TypeVar
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
-from app.commands.context import CommandContext, ask
+from app.commands.context import CommandContext
 from app.commands.families import FAMILIES
-from app.commands.jobs import Jobs
+from app.commands.leaving import ask
+from app.commands.menus import COMMANDS, menu_bar
 from app.commands.recordings import RecordingHandlers
-from app.commands.registry import COMMANDS, ActionRegistry, menu_bar
+from app.commands.registry import ActionRegistry
 from app.commands.scenarios import scenario_commands
+from app.environment.appearance import SYSTEM, Appearance, apply_named_theme
 from app.environment.language import install_language
 from app.environment.paths import APP_NAME
 from app.environment.settings import Settings
-from app.presenters.appearance import SYSTEM, Appearance, apply_first_theme
 from app.presenters.views import Views
+from app.reports.jobs import Jobs
 from app.sessions.history.past import History
 from app.sessions.observed import ObservedSource
 from app.sessions.session_controller import SessionController
@@ -31,12 +33,10 @@ from app.shell.badge import shown_badge
 from app.shell.frames import Frames, Pace
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Mode
-from broker_core.operations.guarded import PlanTopicRedrive
 from widgets.bytes_text import contained
 from widgets.canvas.canvas import Canvas
 from widgets.i18n import tr
 from widgets.main_window import MainWindow
-from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.theme import current_theme, styled_at_end
 
 JOB_END_TIMEOUT_S = 15.0
@@ -62,7 +62,7 @@ class Workbench(QObject):
         self.settings = Settings(settings)
         if theme == SYSTEM:
             theme = self.settings.theme
-        apply_first_theme(app, theme, self.settings.scale)
+        apply_named_theme(app, theme, self.settings.scale)
         scenarios = scenario_commands()
         commands = (*COMMANDS, *(command for command, _ in scenarios.values()))
         with styled_at_end(app):
@@ -71,7 +71,7 @@ class Workbench(QObject):
             self.jobs = Jobs(self)
             self.jobs.keep_spark(self.settings.keep_spark)
             self.history = History(self)
-            self.views = Views(self.controller, self.history, self)
+            self.views = Views(self.controller, self.history, self, lambda: self.settings.dead_letter_topics)
             self.canvas = Canvas(current_theme())
             self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions, (), settings)
             self.canvas.whole_room = self.window.centre.size
@@ -144,7 +144,7 @@ class Workbench(QObject):
         )
         if canvas or panels:
             self.views.running = moving
-            self.views.timeline.set_bounds(
+            self.views.timeline_model.set_bounds(
                 controller.source.end_ns,
                 looking_back=not controller.live,
                 branch_ns=controller.branching.at_ns,
@@ -152,7 +152,7 @@ class Workbench(QObject):
             )
             self.views.refresh(snapshot, drawing=canvas, panels=panels)
         if panels:
-            self.views.status.frames = self.frames.figures()
+            self.views.status_model.frames = self.frames.figures()
             self._show_mode(mode)
             controller.check()
         if commands:
@@ -173,7 +173,7 @@ class Workbench(QObject):
         badge = shown_badge(controller)
         toolbar.set_badge(*badge)
         standing = controller.source.standing
-        self.views.status.origin = (
+        self.views.status_model.origin = (
             standing.brief
             if standing is not None
             else ""
@@ -185,21 +185,18 @@ class Workbench(QObject):
         tint = badge.look if badge.look in {"replay", "branch"} else "live" if standing is None else "attached"
         toolbar.set_tint(tint)
         self.window.tint.set_mode(tint, stale=standing is not None and standing.stale)
-        panel = self.window.tab(DeadLettersPanel)
-        panel.forbid_redrive(controller.why_not(PlanTopicRedrive))
-        panel.forbid_programs(self.controller.source.why_not(PlanTopicRedrive))
 
     def _measure_recording(self) -> None:
         controller = self.controller
         if controller.source.folder is None:
-            self.views.status.recording_bytes = None
+            self.views.status_model.recording_bytes = None
         elif not controller.time.stopped:
             # Later the folder may hold a report as well, which is no recording.
             recorder = controller.recorder
-            self.views.status.recording_bytes = 0 if recorder is None else recorder.recorded_bytes
+            self.views.status_model.recording_bytes = 0 if recorder is None else recorder.recorded_bytes
 
     def _note_cost(self) -> None:
-        """What the window has cost goes into the recording, too."""
+        """Add what the window has cost to the recording of the session."""
         if (simulated := self.controller.simulated) is not None:
             simulated.session.cost.add(**self.frames.session_figures())
 

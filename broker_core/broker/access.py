@@ -71,7 +71,7 @@ class ClientQuotas:
 
 
 def _identities(user: str, client_id: str, key: QuotaKey) -> Iterator[_Identity]:
-    """Those of the quotas that can hold for this client, the most precise first, as in Kafka."""
+    """The keys of the quotas that can apply to a client, the most specific first, as in Kafka."""
     for name in (user, ANY):
         for client in (client_id, ANY, None):
             yield name, client, key
@@ -82,7 +82,7 @@ def _identities(user: str, client_id: str, key: QuotaKey) -> Iterator[_Identity]
 Row = Acl | ClientQuota | ScramCredential
 
 
-class Access:
+class StoredAccess:
     """The ACLs, quotas and SCRAM users of a broker. The event of a change has the row in its detail, without keys."""
 
     def __init__(self, events: EventStream) -> None:

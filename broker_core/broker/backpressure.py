@@ -4,13 +4,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from broker_core.broker.fetches import Fetches
+from broker_core.broker.delivery_record import DeliveryRecord
 from broker_core.broker.logs import Logs, Topic
 from broker_core.events import EventStream
-from broker_core.flow.config import Answer, FlowConfig
-from broker_core.flow.gate import Gate, Obstacle
+from broker_core.flow.config import FlowConfig
+from broker_core.flow.gate import Answer, Gate, Obstacle
 from broker_core.groups.coordinator import GroupCoordinator
-from broker_core.log.partition_log import PartitionLog
 from broker_core.timers import Timers
 
 
@@ -19,7 +18,7 @@ class Backpressure(msgspec.Struct, eq=False):
 
     _logs: Logs
     _groups: GroupCoordinator
-    _fetches: Fetches[PartitionLog]
+    _delivery_record: DeliveryRecord
     _events: EventStream
     _timers: Timers
 
@@ -70,7 +69,7 @@ class Backpressure(msgspec.Struct, eq=False):
             self._events,
             self._timers,
             evict=evict,
-            readers=lambda count: _obstacle(topic, count),
+            reader_obstacle=lambda count: _obstacle(topic, count),
         )
 
     def _depth(self, topic: Topic) -> tuple[int, int, str]:
@@ -78,7 +77,7 @@ class Backpressure(msgspec.Struct, eq=False):
         if queue is not None:
             return queue.ready + queue.delayed + queue.in_flight, queue.size_bytes, name
         # After a restart a group is known by its commits before a member fetches.
-        groups = dict.fromkeys((*self._fetches.readers(name), *self._groups.readers(name)))
+        groups = dict.fromkeys((*self._delivery_record.readers(name), *self._groups.readers(name)))
         readers = [group for group in groups if not self._groups.has_left(group, name)]
         if readers:
             return max((*self._unfinished(topic, (group,), begun=True), group) for group in readers)
@@ -97,7 +96,7 @@ class Backpressure(msgspec.Struct, eq=False):
         for number, log in enumerate(topic.log.partitions):
             starts = []
             for group in groups:
-                start = self._groups.commits.goes_on(group, name, number)
+                start = self._groups.commits.next_offset(group, name, number)
                 starts += [] if start is None else [start]
             if starts or not begun:
                 start = max((log.start_offset, *starts))

@@ -3,12 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from broker_core.broker.access import Access
+from broker_core.broker.access import StoredAccess
 from broker_core.broker.backpressure import Backpressure
 from broker_core.broker.catalog import Catalog
 from broker_core.broker.cleaning import Cleaning
 from broker_core.broker.conditions import Conditions
 from broker_core.broker.corruption_report import CorruptionReport
+from broker_core.broker.delivery_record import DeliveryRecord
 from broker_core.broker.durability import Durability
 from broker_core.broker.fetches import Fetches
 from broker_core.broker.group_offsets import GroupOffsets
@@ -23,7 +24,7 @@ from broker_core.broker.session_clock import SessionClock
 from broker_core.broker.share_groups import ShareGroups
 from broker_core.broker.topic_redrives import TopicRedrives
 from broker_core.broker.topics import Topics
-from broker_core.broker.transactions import TransactionCoordinator, TransactionPorts
+from broker_core.broker.transaction_ports import TransactionPorts
 from broker_core.broker.views import RecentEvents, Views
 from broker_core.errors import ErrorCode, must
 from broker_core.events import BROKER_CRASH, EventKind, EventStream
@@ -42,6 +43,7 @@ from broker_core.operations.request import ADMIN_CLIENT, Request
 from broker_core.replies import Reply
 from broker_core.snapshots import MAX_LEASES, MAX_LETTERS, Snapshot
 from broker_core.timers import Timers
+from broker_core.transactions.coordinator import TransactionCoordinator
 
 T = TypeVar("T")
 
@@ -79,8 +81,9 @@ class Broker:
         logs = self.logs = Logs(files, self.recently_deleted, log_config, epoch_ms=epoch_ms)
         self.durability = Durability(files, logs, self.corruption.add)
         self.cleaning = Cleaning(logs, self.durability, self.corruption, events)
-        self.fetches = Fetches(events, timers, logs.partition, lambda: self.groups)  # which come later
-        logs.on_removed(lambda topic: self.fetches.forget_topic(topic.name))
+        self.delivery_record = DeliveryRecord(events, logs.partition, lambda: self.groups)  # which come later
+        logs.on_removed(lambda topic: self.delivery_record.forget_topic(topic.name))
+        self.fetches = Fetches(self.delivery_record, timers, logs.partition)
         self.growth = Growth(timers)
         logs.on_removed(lambda topic: self.growth.removed(topic.name))
         self.groups = GroupCoordinator(
@@ -88,20 +91,20 @@ class Broker:
             timers,
             offsets,
             Reads(
-                lambda topic, partition: logs.partition(topic, partition).end_offset,
-                logs.partitions_there,
-                logs.plain_names,
-                logs.start_offset,
-                logs.markers_between,
-                self.fetches.position,
-                self.fetches.held,
-                logs.published_ns,
-                logs.make_room,
+                end_offset=lambda topic, partition: logs.partition(topic, partition).end_offset,
+                partitions_of=logs.partitions_there,
+                topic_names=logs.plain_names,
+                start_offset=logs.start_offset,
+                markers_between=logs.markers_between,
+                position=self.delivery_record.position,
+                held=self.delivery_record.held,
+                published_ns=logs.published_ns,
+                on_new_generation=logs.make_room,
             ),
             group_config,
         )
         self.held = HeldMembers(self.groups, self.client_faults, events)
-        self.offsets = GroupOffsets(logs, self.groups, self.fetches, offsets, events)
+        self.offsets = GroupOffsets(logs, self.groups, self.delivery_record, offsets, events)
         self.transactions = TransactionCoordinator(
             events,
             timers,
@@ -109,7 +112,7 @@ class Broker:
             TransactionPorts(logs, self.durability, self.offsets, self.fetches, self.growth, self.producer_ids),
             epoch_ms=epoch_ms,
         )
-        self.backpressure = Backpressure(logs, self.groups, self.fetches, events, timers)
+        self.backpressure = Backpressure(logs, self.groups, self.delivery_record, events, timers)
         self.schemas = Schemas(logs, events)
         self.topics = Topics(
             logs, self.schemas, self.backpressure, self.groups, self.offsets, self.recently_deleted, events
@@ -124,8 +127,8 @@ class Broker:
         self.redrives = Redrives(logs, self.queues, self.schemas, self.publishing, self.durability, timers)
         self.topic_redrives = TopicRedrives(logs, self.publishing, self.offsets, self.schemas, timers, events)
         self.clock = SessionClock(timers, events, epoch_ms, self._heard_from_all, self._clean)
-        self.access = Access(events)
-        self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
+        self.access = StoredAccess(events)
+        self.views = Views(logs, self.topics, self.queues, self.groups, self.delivery_record, self.recently_deleted)
 
         #: Adds to a snapshot what only the owner of the broker knows, such as the clients that it runs.
         self.complete: Callable[[Snapshot], Snapshot] = lambda snapshot: snapshot
@@ -202,7 +205,7 @@ class Broker:
         self.share_groups.heard_from_all(now_ns)
 
     def _clean(self, now_ns: int) -> None:
-        """All that is due after the clock was moved: compactions to their end, too."""
+        """Do all that is due after the clock was moved, and compactions to their end."""
         self.cleaning.clean(now_ns)
         while self.cleaning.compact(now_ns):
             pass

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, Suppress
 from broker_core.filters import Field, Fields, FilterError, parse
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, header_texts
 from broker_core.operations.browse import Bounds, BrowseMessages, FindOffsets, MergeStep, MessageRow, Page
 from broker_core.schemas.registry import SchemaRegistry
 
@@ -53,7 +53,7 @@ _ANSWERS: dict[str, tuple[Any, Callable[[StoredMessage], Any]]] = {
     "offset": ("number", lambda message: message.offset),
     "key": ("text", lambda message: message.key),
     "value": ("text", lambda message: message.value),
-    "header": ("text", lambda message: tuple(f"{n}: {v.decode(errors='replace')}" for n, v in message.headers)),
+    "header": ("text", lambda message: header_texts(message.headers)),
     "size": ("size", lambda message: len(message.value or b"")),
     "tombstone": ("flag", lambda message: message.value is None),
 }
@@ -70,7 +70,7 @@ def message_test(text: str) -> Test | None:
 
 
 def asked_test(text: str) -> Test | None:
-    """As `message_test`. Raises MALFORMED_REQUEST."""
+    """The filter of a request, parsed by `message_test`; None for no filter. Raises MALFORMED_REQUEST."""
     try:
         return message_test(text)
     except FilterError as error:
@@ -81,7 +81,7 @@ def _haystack(message: StoredMessage) -> str:
     parts = [message.key or b"", message.value or b""]
     text = "\n".join(part.decode(errors="replace") for part in parts)
     if message.headers:
-        text += "\n" + "\n".join(f"{name}: {value.decode(errors='replace')}" for name, value in message.headers)
+        text += "\n" + "\n".join(header_texts(message.headers))
     return text.casefold()
 
 
@@ -136,7 +136,7 @@ def page(log: BrowsedLog, first: int, end: int, schemas: SchemaRegistry) -> Page
 def _read(log: BrowsedLog, at: int, end: int, schemas: SchemaRegistry) -> tuple[list[MessageRow], int]:
     """Rows for every offset from `at` on, gaps included, and where to go on."""
     try:
-        messages = log.read(at, max_messages=min(CHUNK, end - at), max_bytes=READ_BYTES)
+        read = log.read(at, max_messages=min(CHUNK, end - at), max_bytes=READ_BYTES)
     except BrokerError as error:
         if error.code is not ErrorCode.DAMAGED:
             raise
@@ -144,9 +144,8 @@ def _read(log: BrowsedLog, at: int, end: int, schemas: SchemaRegistry) -> tuple[
         stop = min(end, at + CHUNK, lost.end_offset if lost is not None else at + 1)
         return [_gap(log, offset, "lost: " + (lost.cause if lost else str(error))) for offset in range(at, stop)], stop
     rows: list[MessageRow] = []
+    messages = [message for message in read if message.offset < end]
     for message in messages:
-        if message.offset >= end:
-            break
         rows += [_gap(log, offset, "compacted") for offset in range(at, message.offset)]
         rows.append(row_of(message, schemas))
         at = message.offset + 1
@@ -226,16 +225,13 @@ def _merged(logs: Logs, limits: Limits, at: dict[int, int], chunk: int, back: bo
 
 
 def _messages(log: BrowsedLog, first: int, end: int) -> list[Found]:
-    """At least one: what is read from `first` up to `end`, or what stands for the offsets that hold nothing."""
+    """The messages from `first` up to `end`, or a `_Skip` for offsets that hold none; never empty."""
     found: list[Found] = []
     at = first
     while at < end:
-        try:
+        messages: list[StoredMessage] = []
+        with Suppress(ErrorCode.DAMAGED):
             messages = log.read(at, max_messages=end - at, max_bytes=READ_BYTES)
-        except BrokerError as error:
-            if error.code is not ErrorCode.DAMAGED:
-                raise
-            messages = []
         inside = [message for message in messages if message.offset < end]
         if not inside:
             # Nothing is readable there: the last offset stands for all, with the time of the message before.
@@ -250,7 +246,7 @@ def _messages(log: BrowsedLog, first: int, end: int) -> list[Found]:
 
 
 def _fitting(log: BrowsedLog, chunk: int) -> int:
-    """As many messages as may be read at once: few where they are large."""
+    """How many messages to read at once: `chunk`, or as many of mean size as fit into `READ_BYTES`; at least 1."""
     mean_bytes = log.size_bytes // max(1, log.messages_between(log.start_offset, log.end_offset))
     return max(1, min(chunk, READ_BYTES // max(1, mean_bytes)))
 

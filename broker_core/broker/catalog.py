@@ -13,9 +13,9 @@ from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.log.producers import ProducerIdsState
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.registry import RegistryState
 from broker_core.schemas.rule import SchemaRule
+from broker_core.settings import LimitPolicy
 
 VERSION: Literal[1] = 1
 
@@ -51,7 +51,7 @@ class SubscriptionEntry(msgspec.Struct, frozen=True):
     topic: str
     config: QueueConfig
     max_messages: int | None
-    policy: BacklogPolicy
+    policy: LimitPolicy
 
 
 class ShareGroupEntry(msgspec.Struct, frozen=True):

@@ -103,7 +103,7 @@ class Conditions:
     def fail(self, error: Exception) -> bool:
         waits = list(self.waiting)
         for reply in waits:
-            self._end(reply).cancel()
+            self._end(reply)
             reply.fail(error)
         return bool(waits)
 
@@ -180,7 +180,7 @@ class Conditions:
                     "",
                 )
             if fitting:
-                self._end(reply).cancel()
+                self._end(reply)
                 reply.resolve(ConditionAnswer(holds=True, what=fitting))
 
     def _time_out(self, now_ns: int, reply: Reply[ConditionAnswer]) -> None:
@@ -214,25 +214,21 @@ class Conditions:
                     told += f"there is no {'group or queue' if kind == 'group' else kind} {name}, {others}; "
         return told
 
-    def _end(self, reply: Reply[ConditionAnswer]) -> Timer:
-        timer = self.waiting.pop(reply).timer
+    def _end(self, reply: Reply[ConditionAnswer]) -> None:
+        self.waiting.pop(reply).timer.cancel()
         if not self.waiting:
             self._events.detach(self._happened)
             self._news.clear()
-        return timer
 
 
 def why_never(condition: Filter) -> str:
     """Why no group, queue, topic or event can ever fit `condition`, in words; "" if one may."""
-    everywhere = _everywhere(condition)
-
-    def may_be(kind: str, fields: Iterable[str]) -> bool:
-        return condition.may_match({"kind": kind}, everywhere | {*fields} - {"kind"})
-
-    if _state_kinds(condition) or any(may_be(kind, _OF_EVENTS) for kind in EventKind):
+    if _state_kinds(condition) or any(_may_be(condition, kind, _OF_EVENTS) for kind in EventKind):
         return ""
-    asked = {*condition.fields, *condition.flags} - everywhere
-    missing = {kind: sorted(asked - {*STATE_FIELDS[kind]}) for kind in STATE_FIELDS if may_be(kind, asked)}
+    asked = {*condition.fields, *condition.flags} - _everywhere(condition)
+    missing = {
+        kind: sorted(asked - {*fields}) for kind, fields in STATE_FIELDS.items() if _may_be(condition, kind, asked)
+    }
     kind = min(missing, key=lambda each: len(missing[each]), default="")
     if not kind or not missing[kind]:
         return "nothing matches all of that at once"
@@ -245,12 +241,12 @@ def _everywhere(condition: Filter) -> set[str]:
 
 
 def _state_kinds(condition: Filter) -> list[str]:
-    everywhere = _everywhere(condition)
-    return [
-        kind
-        for kind, fields in STATE_FIELDS.items()
-        if condition.may_match({"kind": kind}, everywhere | {*fields} - {"kind"})
-    ]
+    return [kind for kind, fields in STATE_FIELDS.items() if _may_be(condition, kind, fields)]
+
+
+def _may_be(condition: Filter, kind: str, fields: Iterable[str]) -> bool:
+    """Whether something of that `kind` may fit which has these fields, and those that everything has."""
+    return condition.may_match({"kind": kind}, _everywhere(condition) | {*fields} - {"kind"})
 
 
 def _asks_of_events(condition: Filter) -> bool:

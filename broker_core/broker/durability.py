@@ -58,7 +58,7 @@ class Durability:
     def settle_all(
         self, now_ns: int, ends: Iterable[tuple[PartitionLog, int]], reply: Reply[T], result: Callable[[int], T]
     ) -> None:
-        """As `settle`, for several logs, each up to its end offset."""
+        """Resolve `reply` when each log is durable up to its end offset; fail it if a sync fails."""
         waits = [self.syncs.durable(log, end_offset) for log, end_offset in ends]
 
         def synced(_all: Reply[None]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from broker_core.broker.deliveries import Reader
-from broker_core.broker.fetches import Fetches
+from broker_core.broker.delivery_record import DeliveryRecord
 from broker_core.broker.logs import Logs
+from broker_core.broker.partition_owners import Reader
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import READ_OUTSIDE, SET_BY_TOOL, EventStream, reader_by_hand
@@ -18,13 +18,33 @@ from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.offsets import OffsetStore
 from broker_core.guarded.deeds import Deed
-from broker_core.guarded.offsets import OffsetsPlan, offset_changes, offsets_plan
+from broker_core.guarded.offsets import OffsetsPlan, offsets_plan, why_stale
 from broker_core.guarded.redrive import must_hold
-from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.operations.groups import PartitionPlace
 
 CommitsOf = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed
+
+
+class Committer(NamedTuple):
+    """The client that commits. `member_id` is "" if it is no member of the group, None if it has been checked already.
+
+    `reader` is who has read what is committed, as in `Event.member`; "" if that is not known.
+    """
+
+    client: str
+    member_id: str | None
+    generation: int
+    reader: str
+
+    @classmethod
+    def of(cls, client: str, member_id: str = "", generation: int = -1) -> Committer:
+        """A committer that has read the messages itself; without `member_id`, it assigned its partitions itself."""
+        return cls(client, member_id, generation, member_id or reader_by_hand(client))
+
+    @classmethod
+    def checked(cls, client: str, reader: str = "") -> Committer:
+        return cls(client, None, -1, reader)
 
 
 class GroupOffsets(msgspec.Struct, eq=False):
@@ -32,7 +52,7 @@ class GroupOffsets(msgspec.Struct, eq=False):
 
     _logs: Logs
     groups: GroupCoordinator
-    _fetches: Fetches[PartitionLog]
+    _delivery_record: DeliveryRecord
     store: OffsetStore
     _events: EventStream
     _last_set: dict[str, OffsetsPlan] = {}
@@ -46,35 +66,27 @@ class GroupOffsets(msgspec.Struct, eq=False):
         if offset is None:
             offset = log.start_offset if reset == "earliest" else log.end_offset
             self.groups.begin(now_ns, group, client, topic, partition, offset)
-        self._fetches.assigned(group, topic, partition)
-        self._fetches.begin(group, topic, partition, offset)
+        self._delivery_record.assigned(group, topic, partition)
+        self._delivery_record.begin(group, topic, partition, offset)
         return offset
 
     def commit(
         self,
         now_ns: int,
         group: str,
-        client: str,
-        member_id: str | None,
-        generation: int,
+        committer: Committer,
         offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
         *,
         backwards: bool = False,
-        reader: str | None = None,
         sets: bool = False,
     ) -> None:
-        """Commit for a member, or, with None, for who was checked before; errors as in `GroupCoordinator.commit`.
-
-        `reader` is who has read, as in `Event.member`: "" if that is not known, None for the member, or for `client` if
-        it is none. It `sets` the offsets if it has read nothing: that is a reset.
-        """
-        if reader is None:
-            reader = member_id or reader_by_hand(client)
+        """Errors as in `GroupCoordinator.commit`. Who has read nothing `sets` the offsets: that is a reset."""
+        client, member_id, generation, reader = committer
         reset = READ_OUTSIDE if not reader else SET_BY_TOOL if sets else ""
         changes = self.groups.commit(now_ns, group, member_id, generation, offsets, backwards=backwards, reset=reset)
         for topic, partition, old, new in changes:
             start = (self.groups.commits.start(group, topic, partition) or 0) if old is None else old
-            self._fetches.committed(now_ns, Reader(group, client, reader), (topic, partition), start, new)
+            self._delivery_record.committed(now_ns, Reader(group, client, reader), (topic, partition), start, new)
             self._logs.make_room_in(now_ns, topic)
 
     def places(self, named: Iterable[PartitionPlace]) -> list[TopicPartition]:
@@ -128,10 +140,10 @@ class GroupOffsets(msgspec.Struct, eq=False):
         topics = {topic: self._id(topic) for topic in plan.topics if topic in logs}
         there = [each.place for each in plan.changes if each.partition < logs.partitions_there(each.topic)]
         bounds = {place: (logs.start_offset(*place), logs.end_offset(*place)) for place in there}
-        must_hold(offset_changes(plan, self.state(group), self._clients(now_ns, group), "", topics, bounds))
+        must_hold(why_stale(plan, self.state(group), self._clients(now_ns, group), "", topics, bounds))
         values = {each.place: each.new for each in plan.changes if each.new is not None}
         if values:
-            self.commit(now_ns, group, client, None, -1, values, backwards=True, reader="")
+            self.commit(now_ns, group, Committer.checked(client), values, backwards=True)
         if gone := [each.place for each in plan.changes if each.new is None]:
             self.groups.forget_offsets(now_ns, group, gone)
         self._last_set[group] = plan

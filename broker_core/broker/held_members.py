@@ -45,7 +45,7 @@ class HeldMembers:
         client_id = client.partition("#")[0]
         fault = self._faults.begin(now_ns, ClientFault(effect="hold", client=client_id, group=group, api=JOIN))
         self._held[client] = _HeldMember(group, fault.name, now_ns)
-        self._faults.over(fault.name).then(lambda over: self._released(over.result(), client))
+        self._faults.ended(fault.name).then(lambda ended: self._released(ended.result(), client))
         detail = {"role": "consumer", "held_from": group}
         self._events.emit(now_ns, EventKind.CLIENT_STARTED, client=client, detail=detail)
         self.kick(now_ns, client, group, f"{client} was moved to the bench")
@@ -55,7 +55,7 @@ class HeldMembers:
         by the fault.
         """
         held = self._held.get(client)
-        return None if held is None or held.group != group else self._faults.over(held.fault)
+        return None if held is None or held.group != group else self._faults.ended(held.fault)
 
     def release(self, now_ns: int, client: str, group: str) -> None:
         """Let the join of `client` be served. Raises INVALID_REQUEST if it is not held outside `group`."""

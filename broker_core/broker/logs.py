@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -15,7 +16,7 @@ from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner
 from broker_core.log.reserved_headers import check_lifetimes
 from broker_core.log.topic_log import TopicLog, check_partitions
-from broker_core.messages import Message
+from broker_core.messages import Message, grouped
 from broker_core.names import ByName, check_name
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.levels import check_priorities
@@ -115,7 +116,7 @@ class Logs(msgspec.Struct, eq=False):
     _topics: ByName[Topic] = msgspec.field(default_factory=ByName)
     _by_id: dict[bytes, Topic] = {}
     _reserved: ByName[None] = msgspec.field(default_factory=ByName)
-    _strays: dict[str, list[str]] = {}
+    _unknown_directories: dict[str, list[str]] = {}
     _on_removed: list[Callable[[Topic], object]] = []
 
     # -- look-ups
@@ -180,10 +181,7 @@ class Logs(msgspec.Struct, eq=False):
             return topic.log.partitioner.divide(messages, len(topic.log.partitions))
         if queue.config.priorities == 1:
             return {0: list(messages)}
-        parts: dict[int, list[Message]] = {}
-        for message in messages:
-            parts.setdefault(_level_of(queue, message), []).append(message)
-        return parts
+        return grouped((_level_of(queue, message), message) for message in messages)
 
     def start_offset(self, topic: str, partition: int) -> int:
         """The first offset that is still there. Raises UNKNOWN_TOPIC_OR_PARTITION."""
@@ -225,13 +223,13 @@ class Logs(msgspec.Struct, eq=False):
         self._recently_deleted.make_way(name)
         self.put_aside(name)
 
-    def keep(self, strays: dict[str, list[str]]) -> None:
-        """`strays` are directories, by the topic that they are called after, which no topic may take over."""
-        self._strays = strays
+    def keep(self, unknown_directories: dict[str, list[str]]) -> None:
+        """`unknown_directories`, by the topic that they are called after, are not to be taken over by one."""
+        self._unknown_directories = unknown_directories
 
     def put_aside(self, name: str) -> None:
-        """Rename the strays that a topic of this name would take over."""
-        for directory in self._strays.pop(name, ()):
+        """Rename the directories that a topic of this name would take over."""
+        for directory in self._unknown_directories.pop(name, ()):
             aside = put_aside_as(directory)
             while self._files.exists(aside):
                 aside = put_aside_as(aside)
@@ -303,6 +301,11 @@ class Logs(msgspec.Struct, eq=False):
             action(topic)
         return topic
 
+    def discard(self, now_ns: int, name: str) -> None:
+        """Remove the log with its files, as far as the disk lets it."""
+        with contextlib.suppress(BrokerError):
+            self.remove(now_ns, name).log.remove()
+
     def put_back(self, topics: Sequence[Topic]) -> None:
         for topic in topics:
             self._put(topic)
@@ -312,7 +315,7 @@ class Logs(msgspec.Struct, eq=False):
             topic.make_room(now_ns)
 
     def make_room_in(self, now_ns: int, name: str) -> None:
-        """As `Topic.make_room`; a subscription, or what is not there, has no gate."""
+        """Call `make_room` of topic `name`; nothing happens for a subscription or a topic that does not exist."""
         topic = self._topics.get(name)
         if topic is not None:
             topic.make_room(now_ns)
@@ -327,7 +330,7 @@ class Logs(msgspec.Struct, eq=False):
 
 
 def put_aside_as(directory: str) -> str:
-    """What a directory that no topic may take over is called when one of its name is made."""
+    """The name that an existing directory gets when a topic of its name is created and may not take it over."""
     return f"kept.{directory}"
 
 

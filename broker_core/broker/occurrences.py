@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from broker_core.broker.queues import Queues
     from broker_core.broker.share_groups import ShareGroups
     from broker_core.broker.topics import Topics
-    from broker_core.broker.transactions import TransactionCoordinator
     from broker_core.groups.coordinator import GroupCoordinator
+    from broker_core.transactions.coordinator import TransactionCoordinator
 
 
 def lag_of(group: GroupView, topic: str = "") -> int | None:
@@ -60,7 +60,7 @@ class QueueGauges(NamedTuple):
 
 
 class Parts(Protocol):
-    """What is asked of a broker, which stands above this module."""
+    """The parts of a broker that conditions read."""
 
     groups: GroupCoordinator
     logs: Logs
@@ -71,7 +71,7 @@ class Parts(Protocol):
 
 
 class BrokerState:
-    """That of a running broker, and of the `clients` of its process, by name."""
+    """What conditions ask of a running broker and of its process's `clients`, by name."""
 
     def __init__(self, broker: Parts, clients: Mapping[str, Client] | None = None) -> None:
         self._broker = broker
@@ -123,7 +123,7 @@ class BrokerState:
 
 
 class SnapshotState:
-    """That of a snapshot: the same in a live session and in its recording."""
+    """What conditions ask of a snapshot: the same in a live session and in its recording."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -364,11 +364,21 @@ def named_things(condition: Filter) -> tuple[tuple[str, str], ...]:
 
 
 def unknown_thing(condition: Filter, things: Mapping[str, Iterable[str]]) -> Sentence | None:
-    """What a condition asks of a thing that has no such field. `things` are names by kind: group, queue, client."""
+    """Why a condition asks for a field that its group, queue or client lacks, or None. `things` are names by kind."""
     for field, name in named_things(condition):
         found = lacking(name, field, (each for kind in _BY_NAME[field].kinds for each in things[kind]))
         if found is not None:
             return found
+    return None
+
+
+def unknown_name(condition: Filter, things: Mapping[str, Iterable[str]]) -> Sentence | None:
+    """The error if a condition on events names a group, queue or client that is not in `things`; None if all are."""
+    for name, kinds in (("group", _READER), ("client", ("client",))):
+        field = Field(name, words=tuple(sorted(each for kind in kinds for each in things[kind])) or ("none",))
+        for value in condition.values_of(name):
+            if value.casefold() not in map(str.casefold, field.words):
+                return field.unknown_word(value)
     return None
 
 

@@ -14,7 +14,7 @@ from broker_core.broker.schemas import Schemas
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.flow.config import OfferResult
+from broker_core.flow.gate import OfferResult
 from broker_core.log.batch import ProducerStamp, encode_copies
 from broker_core.log.client_batch import ClientBatch
 from broker_core.log.compression import UNCOMPRESSED
@@ -38,7 +38,6 @@ class Published(msgspec.Struct, frozen=True, gc=False):
     count: int = 1
 
 
-OnAppended = Callable[[Published], object]
 CheckAppend = Callable[[ProducerStamp, str, int], object]  # topic, partition; raises if it may not append
 
 
@@ -61,7 +60,7 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
     _schemas: Schemas
     _durability: Durability
     _check_append: CheckAppend
-    _fetches: Fetches[PartitionLog]
+    _fetches: Fetches
     _growth: Growth
     _events: EventStream
     _parked: dict[Reply[Published | None], Reply[OfferResult]] = {}  # offers that wait at a gate
@@ -129,7 +128,7 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         *,
         client: str,
         producer: ProducerStamp | None = None,
-        on_appended: OnAppended = _ignore,
+        on_appended: Callable[[Published], object] = _ignore,
         deadline_ns: int | None = None,
     ) -> Reply[Published | None]:
         """Append all `messages` to one partition, or none; see `publish`. None is the partition of the first message.
@@ -145,7 +144,7 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         def admit(admitted_ns: int) -> None:
             number = topic.partition_for(messages[0]) if partition is None else partition
             log = topic.partition(number)
-            self._append(admitted_ns, topic, log, messages, client, producer, on_appended, reply)
+            on_appended(self._append(admitted_ns, topic, log, messages, client, producer, reply))
 
         if topic.schema is not None and not self._accepted(now_ns, topic, messages, client, reply):
             return reply
@@ -180,7 +179,7 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         reply: Reply[Published | None] = Reply()
         if batch.stamp is not None:
             self._check_append(batch.stamp, name, partition)
-        self._appended(now_ns, topic, log, log.append_encoded(now_ns, batch), batch.only_key(), client, _ignore, reply)
+        self._announce(now_ns, topic, log, log.append_encoded(now_ns, batch), batch.only_key(), client, reply)
         return reply
 
     def append_again(self, now_ns: int, topic: Topic, message: Message, client: str) -> tuple[str, int, int]:
@@ -189,9 +188,8 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         Returns topic, partition and offset.
         """
         log = topic.partition(topic.partition_for(message))
-        places: list[int] = []
-        self._append(now_ns, topic, log, (message,), client, None, lambda again: places.append(again.offset), Reply())
-        return log.topic, log.partition, places[0]
+        again = self._append(now_ns, topic, log, (message,), client, None, Reply())
+        return again.topic, again.partition, again.offset
 
     def append_copy(self, now_ns: int, name: str, partition: int, copy: StoredMessage, client: str) -> None:
         """Append a copy with its time and headers. No gate applies. Raises INVALID_RECORD, MESSAGE_TOO_LARGE."""
@@ -200,12 +198,12 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         self._schemas.check(topic, message)
         if topic.queue is not None or log.judges_messages:
             log.check((message,))
-            self._append(now_ns, topic, log, (message,), client, None, _ignore, Reply())
+            self._append(now_ns, topic, log, (message,), client, None, Reply())
             return
         at_ms = copy.timestamp_ms
         batch = ClientBatch(bytes(encode_copies((copy,))), 1, at_ms, at_ms, None, UNCOMPRESSED)
         appended = log.append_encoded(now_ns, batch)
-        self._appended(now_ns, topic, log, appended, copy.key, client, _ignore, Reply())
+        self._announce(now_ns, topic, log, appended, copy.key, client, Reply())
 
     def withdraw(self, now_ns: int, name: str, reply: Reply[Published | None]) -> bool:
         """Cancel a `publish_batch` that waits for room; its `reply` fails.
@@ -269,16 +267,15 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         messages: Sequence[Message],
         client: str,
         producer: ProducerStamp | None,
-        on_appended: OnAppended,
         reply: Reply[Published | None],
-    ) -> None:
+    ) -> Published:
         if producer is not None:
             self._check_append(producer, log.topic, log.partition)
         appended = log.append_batch(now_ns, messages, producer=producer)
         key = messages[0].key if appended.count == 1 else None
-        self._appended(now_ns, topic, log, appended, key, client, on_appended, reply)
+        return self._announce(now_ns, topic, log, appended, key, client, reply)
 
-    def _appended(
+    def _announce(
         self,
         now_ns: int,
         topic: Topic,
@@ -286,9 +283,9 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         appended: Appended,
         key: bytes | None,
         client: str,
-        on_appended: OnAppended,
         reply: Reply[Published | None],
-    ) -> None:
+    ) -> Published:
+        """Count and tell of what is in the log; `reply` is settled, and readers are served, when it is durable."""
         end_offset = appended.base_offset + appended.count
         published = Published(log.topic, log.partition, appended.base_offset, (), appended.count)
         if appended.duplicate:
@@ -311,4 +308,4 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
             self._durability.settle(
                 now_ns, log, end_offset, reply, lambda at_ns: self.serve_readers(at_ns, topic, published, client)
             )
-        on_appended(published)
+        return published

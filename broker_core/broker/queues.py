@@ -23,8 +23,9 @@ from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.queues.levels import Levels, TopicLevels
 from broker_core.queues.queue import Queue
-from broker_core.queues.subscription import HOLDS_UP, BacklogConfig, BacklogPolicy, Subscription
+from broker_core.queues.subscription import HOLDS_UP, BacklogConfig, Subscription
 from broker_core.replies import Reply
+from broker_core.settings import LimitPolicy
 from broker_core.timers import Timers
 
 
@@ -107,7 +108,11 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         topic = self._logs.add(name, config.priorities, Partitioner("crc32"), log, kept_id=kept_id, now_ns=now_ns)
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
-        queue = topic.queue = self._add(name, topic, Levels(topic.log.partitions, config), config, log)
+        try:
+            queue = topic.queue = self._add(name, topic, Levels(topic.log.partitions, config), config, log)
+        except BrokerError:
+            (self._logs.remove if restored else self._logs.discard)(now_ns, name)
+            raise
         if not restored:  # its beginning was told before the restart
             queue.begin(now_ns)
             self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
@@ -120,7 +125,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         config: QueueConfig,
         *,
         max_messages: int | None = None,
-        policy: BacklogPolicy = "drop_newest",
+        policy: LimitPolicy = "drop_newest",
         from_end: bool = True,
         restored: bool = False,
     ) -> None:
@@ -188,10 +193,12 @@ class Queues(msgspec.Struct, eq=False, dict=True):
 
         topic, group = (name, "") if read is None else (read.name, name)
         deleted = Deleted(tuple(each.log for each in topics), True, restore, why_not, totals)
-        self._recently_deleted.add(now_ns, name, deleted)
-        self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
-        if read is not None:
-            read.make_room(now_ns)
+        try:
+            self._recently_deleted.add(now_ns, name, deleted)
+        finally:  # it is deleted even if its files stay
+            self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
+            if read is not None:
+                read.make_room(now_ns)
 
     # -- over a restart
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import msgspec
@@ -44,11 +45,11 @@ class RecentlyDeleted:
 
     def add(self, now_ns: int, name: str, deleted: Deleted) -> None:
         self.counted = self.counted.plus(deleted.totals)
-        if not self._undo_window_ns:
-            deleted.remove()
-            return
         self._deleted[name] = deleted
-        deleted.timer = self._timers.at(now_ns + self._undo_window_ns, lambda _at: self._remove(name))
+        if self._undo_window_ns:
+            deleted.timer = self._timers.at(now_ns + self._undo_window_ns, lambda _at: self._remove(name))
+        else:
+            self._remove(name)
 
     def why_not_restored(self, name: str) -> str:
         found = self._deleted.get(name)
@@ -78,10 +79,15 @@ class RecentlyDeleted:
 
     def close(self) -> None:
         for name in list(self._deleted):
-            self._remove(name)
+            with contextlib.suppress(BrokerError):  # what stays is put aside if its name is used again
+                self._remove(name)
 
     def _remove(self, name: str) -> None:
-        self._pop(name).remove()
+        """It stays known until all of its files are gone, so that nothing new of its name takes them over."""
+        deleted = self._deleted[name]
+        deleted.why_not = lambda: f"{name} was deleted too long ago"
+        deleted.remove()
+        self._pop(name)
 
     def _pop(self, name: str) -> Deleted:
         deleted = self._deleted.pop(name)

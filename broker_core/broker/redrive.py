@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
@@ -57,9 +58,11 @@ class Redrives(msgspec.Struct, eq=False):
         if name in self._queues:
             self._queues.queue(name).appended(now_ns)
         else:
-            for place in result.redriven:
-                published = Published(name, place.to_partition, place.to_offset)
-                self._publishing.serve_readers(now_ns, topic, published, client)
+            for each in result.redriven:
+                published = Published(name, each.to_partition, each.to_offset)
+                serve = partial(self._publishing.serve_readers, topic=topic, published=published, client=client)
+                log = topic.partition(each.to_partition)
+                self._durability.settle(now_ns, log, each.to_offset + 1, Reply(), serve)
         return result
 
     def start_paced(
@@ -82,7 +85,7 @@ class Redrives(msgspec.Struct, eq=False):
             why = f"the dead letters of {name} go back to a topic, whose log keeps them for all readers"
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{why}; their redrive cannot be undone")
         queue = self._queues.queue(name)
-        ends = {place.to_partition: place.to_offset + 1 for place in queue.dead_letters.last_redriven(now_ns)}
+        ends = {each.to_partition: each.to_offset + 1 for each in queue.dead_letters.last_redriven(now_ns)}
 
         def take_back(at_ns: int) -> tuple[Redriven, ...]:
             def withdraw(topic: str, partition: int, offset: int) -> bool:

@@ -12,7 +12,8 @@ from broker_core.events import EventKind, EventStream
 from broker_core.log.reserved_headers import reserved_headers
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letters import DeadLetters
-from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.compatibility import Compatibility
+from broker_core.schemas.languages import SchemaKind
 from broker_core.schemas.problem import Problem, summary
 from broker_core.schemas.registry import References, RegistryState, SchemaMetadata, SchemaRegistry, SchemaVersion
 from broker_core.schemas.rule import SchemaRule

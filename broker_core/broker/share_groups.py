@@ -19,10 +19,12 @@ from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventStream
 from broker_core.groups.config import GroupConfigs, GroupSettings
 from broker_core.groups.members import Deadline
+from broker_core.groups.states import GroupState
 from broker_core.messages import Message, StoredMessage
 from broker_core.names import check_name
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.queue import Queue
+from broker_core.queues.subscription import subscription_name
 from broker_core.replies import Reply
 from broker_core.snapshots import ShareGroupView, ShareMemberView, ShareOffsetView
 from broker_core.timers import Timers
@@ -64,7 +66,7 @@ class ShareGroups(msgspec.Struct, eq=False):
     configs: GroupConfigs
     _events: EventStream
     _timers: Timers
-    _told: dict[str, str] = {}  # why dead letters are not in the topic of a group's settings: told once
+    _dead_letter_errors: dict[str, str] = {}  # why dead letters are not in the topic of a group's settings: told once
     _groups: dict[str, dict[str, ShareMember]] = {}
     _subscribed: dict[str, dict[str, None]] = {}  # topics that each group has or had a subscription to
     _deleted: set[str] = set()  # groups whose subscriptions may be brought back
@@ -79,10 +81,10 @@ class ShareGroups(msgspec.Struct, eq=False):
             now_ns, group=group, cause=f"configured {group}", detail={"group_settings": msgspec.to_builtins(settings)}
         )
         for topic in self.subscribed(group):
-            queue = self._queues.queue(self.queue_of(group, topic))
-            queue.configure(self._of_queue(group, queue.config))
+            queue = self._queues.queue(self.queue_name(group, topic))
+            queue.configure(self._queue_config(group, queue.config))
 
-    def _of_queue(self, group: str, usual: QueueConfig) -> QueueConfig:
+    def _queue_config(self, group: str, usual: QueueConfig) -> QueueConfig:
         settings = self.configs.of(group)
         return msgspec.structs.replace(
             usual,
@@ -113,22 +115,26 @@ class ShareGroups(msgspec.Struct, eq=False):
         if entry.is_share:
             self._subscribed[entry.name] = {}
         for topic in entry.topics:
-            self._share(entry.name, topic)
+            self._add_subscription(entry.name, topic)
 
     def resume(self, now_ns: int) -> None:
-        """No session outlives the broker: what members had is free at once, without an attempt, as in Kafka."""
+        """After a restart of the broker: free what members had, without counting an attempt, as in Kafka."""
         for group in self.names():
             for topic in self.subscribed(group):
-                self._queues.queue(self.queue_of(group, topic)).release_holder(now_ns, None, "the broker has restarted")
+                queue = self._queues.queue(self.queue_name(group, topic))
+                queue.release_holder(now_ns, None, "the broker has restarted")
 
     # -- members
 
     def names(self) -> tuple[str, ...]:
-        """Those that have or had a member or an offset, until they are deleted."""
+        """The share groups that have or had a member or an offset, until they are deleted."""
         return tuple(group for group in self._subscribed if self._is_there(group))
 
     def _is_there(self, group: str) -> bool:
         return group in self._subscribed and (group not in self._deleted or bool(self.subscribed(group)))
+
+    def state(self, group: str) -> GroupState:
+        return GroupState.STABLE if self.members(group) else GroupState.EMPTY
 
     def members(self, group: str) -> tuple[ShareMember, ...]:
         return tuple(self._groups.get(group, {}).values())
@@ -150,7 +156,7 @@ class ShareGroups(msgspec.Struct, eq=False):
         keeps: bool = False,
         host: str = "",
     ) -> ShareHeartbeat:
-        """A member joins, is there, or leaves; `topics` of None is as before.
+        """A member joins, stays or leaves. With `topics` None its subscription is unchanged.
 
         Who leaves releases what it holds; where it `keeps` that, the caller releases it.
 
@@ -172,11 +178,11 @@ class ShareGroups(msgspec.Struct, eq=False):
         member.session.heard_ns = now_ns
         if member.session.timeout_ns != self._session_ns(group):
             member.session.cancel()
-            member.session = self._watched(now_ns, group, member_id)
+            member.session = self._new_session(now_ns, group, member_id)
         topics = member.topics if topics is None else topics
-        news = self._assignment(topics)
-        if (topics, news) != (member.topics, member.told):
-            member.topics, member.told = topics, news
+        assignment = self._assignment(topics)
+        if (topics, assignment) != (member.topics, member.told):
+            member.topics, member.told = topics, assignment
             member.epoch += 1
         return ShareHeartbeat(member.epoch, None if epoch == member.epoch else topics)
 
@@ -198,7 +204,7 @@ class ShareGroups(msgspec.Struct, eq=False):
         if old is not None:
             old.session.cancel()
 
-        session = self._watched(now_ns, group, member_id)
+        session = self._new_session(now_ns, group, member_id)
         epoch = 1 if old is None else old.epoch + 1
         told = self._assignment(topics)
         made = members[member_id] = ShareMember(member_id, holder, topics, epoch, session, told, host)
@@ -207,7 +213,7 @@ class ShareGroups(msgspec.Struct, eq=False):
     def _session_ns(self, group: str) -> int:
         return self.configs.of(group).share_session_timeout_ms * NS_PER_MS
 
-    def _watched(self, now_ns: int, group: str, member_id: str) -> Deadline:
+    def _new_session(self, now_ns: int, group: str, member_id: str) -> Deadline:
         session_ns = self._session_ns(group)
 
         def missed(at_ns: int) -> None:
@@ -220,22 +226,22 @@ class ShareGroups(msgspec.Struct, eq=False):
         member.session.cancel()
         del self._groups[group][member.member_id]
         for topic in () if keeps else member.topics:
-            name = self.queue_of(group, topic)
+            name = self.queue_name(group, topic)
             if name in self._queues:
                 self._queues.queue(name).release_holder(now_ns, member.holder, f"{member.holder} {why}")
 
     # -- what they take from
 
-    def queue_of(self, group: str, topic: str) -> str:
+    def queue_name(self, group: str, topic: str) -> str:
         """The queue by which `group` reads `topic`: the work queue itself, or a subscription of the group's."""
         if topic in self._queues and topic not in self._queues.subscription_names():
             return topic
-        return f"{group}.{topic}"
+        return subscription_name(group, topic)
 
     def missing(self, group: str, topics: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of `topics` that are there, and that the group has no subscription to yet."""
+        """The existing `topics` that the share group has no subscription to yet."""
         return tuple(
-            topic for topic in topics if self._logs.get(topic) and self.queue_of(group, topic) not in self._queues
+            topic for topic in topics if self._logs.get(topic) and self.queue_name(group, topic) not in self._queues
         )
 
     def subscribe(self, now_ns: int, group: str, topic: str, *, from_start: bool = False) -> None:
@@ -250,25 +256,25 @@ class ShareGroups(msgspec.Struct, eq=False):
         whole = from_start or any(topic in member.topics for member in self.members(group))
         self._queues.subscribe(
             now_ns,
-            self.queue_of(group, topic),
+            self.queue_name(group, topic),
             topic,
-            self._of_queue(group, QueueConfig(isolation_level=settings.isolation_level)),
+            self._queue_config(group, QueueConfig(isolation_level=settings.isolation_level)),
             from_end=settings.auto_offset_reset == "latest" and not whole,
         )
         if settings.from_age_ms is not None and not whole:
-            for table in self._queues.queue(self.queue_of(group, topic)).levels.tables:
+            for table in self._queues.queue(self.queue_name(group, topic)).levels.tables:
                 log = self._logs.partition(topic, table.log.partition)
                 table.skip_to(log.offset_for_time(now_ns - settings.from_age_ms * NS_PER_MS))
-        self._share(group, topic)
+        self._add_subscription(group, topic)
 
     def _begin(self, group: str) -> dict[str, None]:
         """The topics of a group that is there from now on."""
         self._deleted.discard(group)
         return self._subscribed.setdefault(group, {})
 
-    def _share(self, group: str, topic: str) -> None:
+    def _add_subscription(self, group: str, topic: str) -> None:
         self._begin(group)[topic] = None
-        subscription = self._queues.subscription(self.queue_of(group, topic))
+        subscription = self._queues.subscription(self.queue_name(group, topic))
         if subscription is not None:
             subscription.is_shared = True
             subscription.queue.dead_letters.on_added = partial(self._write_dead_letter, group)
@@ -302,27 +308,27 @@ class ShareGroups(msgspec.Struct, eq=False):
             self._publishing.publish_batch(now_ns, name, number, [letter], client=group)
         except BrokerError as error:
             told = f"dead letters of {group} are not in {name[:249]}: {error}"
-            if self._told.get(group) != told:
-                self._told[group] = told
+            if self._dead_letter_errors.get(group) != told:
+                self._dead_letter_errors[group] = told
                 self._events.emit_action(now_ns, group=group, cause=told)
 
-    def take_up(self, now_ns: int, group: str, topic: str, known: int) -> None:
-        """All members of `group` read the first `known` partitions of `topic`: take from the new ones, too."""
-        queue = self.taken_from(group, topic)
-        if queue is not None and known > len(queue.levels.tables) and queue.name != topic:
-            queue.levels.grow(self._logs.topic(topic).log.partitions[:known])
+    def take_up(self, now_ns: int, group: str, topic: str, count: int) -> None:
+        """All members of `group` read the first `count` partitions of `topic`: take from the new ones, too."""
+        queue = self.queue(group, topic)
+        if queue is not None and count > len(queue.levels.tables) and queue.name != topic:
+            queue.levels.grow(self._logs.topic(topic).log.partitions[:count])
             queue.appended(now_ns)
 
     def queues_over(self, topic: str) -> tuple[str, ...]:
-        return tuple(self.queue_of(group, topic) for group in self._subscribed if topic in self.subscribed(group))
+        return tuple(self.queue_name(group, topic) for group in self._subscribed if topic in self.subscribed(group))
 
     def subscribed(self, group: str) -> tuple[str, ...]:
         topics = self._subscribed.get(group, ())
-        return tuple(topic for topic in topics if self._queues.subscription(self.queue_of(group, topic)) is not None)
+        return tuple(topic for topic in topics if self._queues.subscription(self.queue_name(group, topic)) is not None)
 
-    def taken_from(self, group: str, topic: str) -> Queue | None:
+    def queue(self, group: str, topic: str) -> Queue | None:
         """The queue from which the members of `group` take the messages of `topic`; None if there is none."""
-        name = self.queue_of(group, topic)
+        name = self.queue_name(group, topic)
         return self._queues.queue(name) if name in self._queues else None
 
     # -- offsets
@@ -341,7 +347,7 @@ class ShareGroups(msgspec.Struct, eq=False):
         ]
         return ShareGroupView(
             group,
-            "Stable" if members else "Empty",
+            str(self.state(group)),
             max((member.epoch for member in members), default=0),
             tuple(ShareMemberView(each.holder, each.member_id, each.epoch, each.topics) for each in members),
             tuple(at for at in positions if at is not None),
@@ -352,7 +358,7 @@ class ShareGroups(msgspec.Struct, eq=False):
 
         Whether anything was read or set is asked by `was_read`.
         """
-        queue = self.taken_from(group, topic)
+        queue = self.queue(group, topic)
         if queue is None:
             return None
         log = self._logs.partition(topic, partition)
@@ -361,12 +367,12 @@ class ShareGroups(msgspec.Struct, eq=False):
             lag = log.messages_between(0, log.end_offset)
             return ShareOffsetView(topic, partition, log.start_offset, log.end_offset, 0, lag)
         table = queue.levels.table(partition)
-        lag = table.ready + table.held_back + table.delayed + table.in_flight
+        lag = table.ready + table.blocked_by_transactions + table.delayed + table.in_flight
         return ShareOffsetView(topic, partition, table.first_open_offset, log.end_offset, table.in_flight, lag)
 
     def was_read(self, group: str, topic: str, partition: int) -> bool:
         """Whether a message of the partition was ever delivered to the group, or its offset was set."""
-        queue = self.taken_from(group, topic)
+        queue = self.queue(group, topic)
         tables = () if queue is None else queue.levels.tables
         return partition < len(tables) and tables[partition].was_read
 
@@ -377,7 +383,7 @@ class ShareGroups(msgspec.Struct, eq=False):
         UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST for a work queue, which has no offsets of a group.
         """
         self.must_be_empty(group)
-        name = self.queue_of(group, topic)
+        name = self.queue_name(group, topic)
         if name == topic:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{topic} is a work queue; purge it or redrive it instead")
         queue = self._queues.queue(name)
@@ -390,12 +396,12 @@ class ShareGroups(msgspec.Struct, eq=False):
         self._must_have_no_members(group)
         if topic not in self.subscribed(group):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{group} has no offsets in {topic[:249]}")
-        self._queues.delete(now_ns, self.queue_of(group, topic))
+        self._queues.delete(now_ns, self.queue_name(group, topic))
 
     def delete(self, now_ns: int, group: str) -> None:
         """Delete all subscriptions of a group. Its settings stay, as in Kafka. Raises as `must_be_empty`."""
         for topic in self.must_be_empty(group):
-            self._queues.delete(now_ns, self.queue_of(group, topic))
+            self._queues.delete(now_ns, self.queue_name(group, topic))
         self._deleted.add(group)
 
     def must_be_empty(self, group: str) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import islice
 
 import msgspec
 
-from broker_core.broker.group_offsets import GroupOffsets
+from broker_core.broker.group_offsets import Committer, GroupOffsets
 from broker_core.broker.logs import Logs
 from broker_core.broker.publishing import Publishing
 from broker_core.broker.schemas import Schemas
@@ -26,7 +27,7 @@ _STEPS_PER_S = 4  # of a redrive at a rate
 
 
 class _Running:
-    def __init__(self, plan: redrive.RedrivePlan, copies: Iterator[redrive.Copy], client: str) -> None:
+    def __init__(self, plan: redrive.RedrivePlan, copies: Iterator[redrive.RedriveCopy], client: str) -> None:
         self.plan, self.copies, self.client = plan, copies, client
         self.run = redrive.RedriveRun(plan=plan, running=True)
         self.moved = Counter[TopicPartition]()
@@ -51,7 +52,7 @@ class TopicRedrives(msgspec.Struct, eq=False):
         self,
         now_ns: int,
         choice: redrive.Choice,
-        test: redrive.Test | None,
+        test: redrive.LetterTest | None,
         rate_per_s: float,
         spans: Mapping[int, tuple[int, int]] | None = None,
     ) -> redrive.RedrivePlan:
@@ -73,7 +74,7 @@ class TopicRedrives(msgspec.Struct, eq=False):
         )
 
     def start(
-        self, now_ns: int, plan: redrive.RedrivePlan, test: redrive.Test | None, client: str
+        self, now_ns: int, plan: redrive.RedrivePlan, test: redrive.LetterTest | None, client: str
     ) -> redrive.RedriveRun:
         """Raises STALE_PLAN with what has changed, INVALID_REQUEST while another of the topic runs."""
         topic = plan.choice.topic
@@ -87,7 +88,7 @@ class TopicRedrives(msgspec.Struct, eq=False):
             found
             for part in plan.parts
             for letter in self._letters(topic, part.partition, part.start, part.end)
-            if isinstance(found := judge.judge(letter), redrive.Copy)
+            if isinstance(found := judge.judge(letter), redrive.RedriveCopy)
         )
         running = self._last[topic] = _Running(plan, copies, client)
         self._tell(now_ns, running)
@@ -112,28 +113,29 @@ class TopicRedrives(msgspec.Struct, eq=False):
 
     def _step(self, now_ns: int, running: _Running) -> None:
         rate = running.plan.rate_per_s
-        count = max(1, int(rate / _STEPS_PER_S))
+        most, taken = max(1, int(rate / _STEPS_PER_S)), 0
         done = self._done(running.plan.choice.topic)
         refused = list(running.run.refused)
-        for copy in running.copies:
-            source, message = copy.message.partition, copy.message
-            try:
-                self._publishing.append_copy(now_ns, copy.topic, copy.partition, message, running.client)
-            except BrokerError as error:
-                refused.append(f"{message.topic}/{source}@{copy.source}: {error}")
-            else:
-                done.setdefault(source, Runs()).put(copy.source, copy.source + 1, True)
-                running.moved[copy.topic, copy.partition] += 1
-            count -= 1
-            if not count:
-                break
+        try:
+            for copy in islice(running.copies, most):
+                taken += 1
+                source, message = copy.message.partition, copy.message
+                try:
+                    self._publishing.append_copy(now_ns, copy.topic, copy.partition, message, running.client)
+                except BrokerError as refusal:
+                    refused.append(f"{message.topic}/{source}@{copy.source}: {refusal}")
+                else:
+                    done.setdefault(source, Runs()).put(copy.source, copy.source + 1, True)
+                    running.moved[copy.topic, copy.partition] += 1
+        except BrokerError as error:  # a letter that cannot be read
+            running.run = msgspec.structs.replace(running.run, error=str(error))
         self._commit(now_ns, running, done)
         total, moved = running.moved.total(), redrive.counts_by_topic(running.moved)
         running.run = msgspec.structs.replace(running.run, done=total, moved=moved, refused=tuple(refused))
-        if running.run.done + len(refused) >= running.plan.letters or count:
+        if running.run.done + len(refused) >= running.plan.letters or taken < most:
             self._end(now_ns, running, stopped=False)
             return
-        pause_ns = int(NS_PER_S * max(1, int(rate / _STEPS_PER_S)) / rate)
+        pause_ns = int(NS_PER_S * most / rate)
         running.timer = self._timers.at(now_ns + pause_ns, lambda at_ns: self._step(at_ns, running))
 
     def _end(self, now_ns: int, running: _Running, *, stopped: bool) -> None:
@@ -154,25 +156,22 @@ class TopicRedrives(msgspec.Struct, eq=False):
 
     def _commit(self, now_ns: int, running: _Running, done: Mapping[int, Runs[bool]]) -> None:
         topic = running.plan.choice.topic
-        values = {(topic, n): OffsetAndMetadata(runs.end, redrive.Progress(runs).encoded()) for n, runs in done.items()}
+        kept = {n: redrive.RedriveProgress(runs) for n, runs in done.items()}
+        values = {(topic, n): OffsetAndMetadata(found.offset, found.encoded()) for n, found in kept.items()}
         if values:
             group = redrive.progress_group(topic)
-            self._offsets.commit(now_ns, group, running.client, None, -1, values, backwards=True, reader="")
+            self._offsets.commit(now_ns, group, Committer.checked(running.client), values, backwards=True)
 
     # -- what is there
 
     def _done(self, topic: str) -> dict[int, Runs[bool]]:
-        group = redrive.progress_group(topic)
-        return {
-            number: redrive.Progress.decoded(value.metadata, f"what {group} has committed").done
-            for (name, number), value in self._offsets.state(group).items()
-            if name == topic
-        }
+        committed = self._offsets.state(redrive.progress_group(topic))
+        return {number: found.done for number, found in redrive.progress_of(topic, committed).items()}
 
-    def _judge(self, choice: redrive.Choice, test: redrive.Test | None) -> redrive.Judge:
+    def _judge(self, choice: redrive.Choice, test: redrive.LetterTest | None) -> redrive.LetterJudge:
         logs = self._logs
         done, partitions_of = self._done(choice.topic), logs.partitions_there
-        return redrive.Judge(
+        return redrive.LetterJudge(
             choice, done, test, partitions_of, lambda topic, key, _count: logs.partition_for(topic, Message(None, key))
         )
 

@@ -81,7 +81,11 @@ class Topics(msgspec.Struct, eq=False):
         topic = self._logs.add(name, partitions, Partitioner(partitioner), log, kept_id=kept_id, now_ns=now_ns)
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
-        self._schemas.apply(topic, schema)
+        try:
+            self._schemas.apply(topic, schema)
+        except BrokerError:
+            self._logs.discard(now_ns, name)
+            raise
         # An audit of the recording must know that messages may vanish from the middle of this topic.
         detail = {"cleanup": "compact"} if topic.log.config.compacts else None
         self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions, detail=detail)
@@ -144,9 +148,11 @@ class Topics(msgspec.Struct, eq=False):
 
         logs = tuple(each.log for each in topics)
         deleted = Deleted(logs, False, restore, lambda: self._logs.why_taken(names), totals)
-        self._recently_deleted.add(now_ns, name, deleted)
-        self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
-        self._groups.topic_changed(now_ns, name)
+        try:
+            self._recently_deleted.add(now_ns, name, deleted)
+        finally:  # it is deleted even if its files stay
+            self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
+            self._groups.topic_changed(now_ns, name)
 
     # -- over a restart
 

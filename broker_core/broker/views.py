@@ -5,14 +5,13 @@ from itertools import islice
 
 import msgspec
 
-from broker_core.broker.fetches import Fetches
+from broker_core.broker.delivery_record import DeliveryRecord
 from broker_core.broker.logs import Logs, totals_of
 from broker_core.broker.queues import Queues
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.topics import Topics
 from broker_core.events import Event, EventStream
 from broker_core.groups.coordinator import GroupCoordinator
-from broker_core.log.partition_log import PartitionLog
 from broker_core.snapshots import PartitionView, QueueView, SlowReader, TopicView, Totals
 
 MOST_EVENTS = 50_000  # about 20 MB
@@ -41,18 +40,18 @@ class Views(msgspec.Struct, eq=False):
     _topics: Topics
     _queues: Queues
     _groups: GroupCoordinator
-    _fetches: Fetches[PartitionLog]
+    _delivery_record: DeliveryRecord
     _recently_deleted: RecentlyDeleted
 
     def totals(self) -> Totals:
         """All counts since the session began, those of deleted topics and queues included."""
-        fetches = self._fetches
+        record = self._delivery_record
         of_groups = Totals(
-            delivered=fetches.delivered,
-            acknowledged=fetches.acknowledged,
-            redelivered=fetches.redelivered,
+            delivered=record.delivered,
+            acknowledged=record.acknowledged,
+            redelivered=record.redelivered,
             rebalances=self._groups.history.started,
-            fetched_again=fetches.fetched_again,
+            fetched_again=record.fetched_again,
         )
         there = totals_of(self._logs, map(self._queues.queue, self._queues.names()))
         return self._recently_deleted.counted.plus(there).plus(of_groups)

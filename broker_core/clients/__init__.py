@@ -1,1 +1,3 @@
-"""Clients in process: they call the broker with the loop's time and wait for its replies as tasks of the loop."""
+"""Clients in process call the broker with the loop's time and wait for its replies as tasks of the loop. Those over
+HTTP are for a broker elsewhere.
+"""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from broker_core.engine.host_loop import Host
+from broker_core.engine.host import Host
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind

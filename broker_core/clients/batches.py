@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,6 +15,9 @@ from broker_core.messages import Message
 from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.timers import Timer
+
+if TYPE_CHECKING:
+    from broker_core.engine.host import Host
 
 NO_OFFSET = -1
 FORMAT_BYTES = 16  # overhead of a message in the batch format, roughly
@@ -44,10 +47,24 @@ class Batch(msgspec.Struct, eq=False):
         return len(self.messages) - 1
 
 
+class OutcomeWaiter:
+    """Waits for the outcome of messages of one producer. `drain` puts those that are in no batch into batches."""
+
+    def __init__(self, host: Host, drain: Callable[[], object]) -> None:
+        self._host = host
+        self._drain = drain
+
+    def wait(self, reply: Reply[Published], timeout_s: float | None = None) -> Published:
+        return self._host.wait(reply, timeout_s)
+
+    def drain(self) -> None:
+        self._host.call(lambda _now: self._drain())
+
+
 class Receipt(msgspec.Struct, eq=False, gc=False):
     """The outcome of one message. Usable from any thread, but not from a callback that runs under the host's lock."""
 
-    _host: Any  # an AccumulatorWaiter
+    _waiter: OutcomeWaiter
     _batch: Batch | Message  # the message itself while it is in no batch
     _place: int = 0
 
@@ -61,12 +78,12 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
         Raises REQUEST_TIMED_OUT (`possibly_stored`) while the outcome is unknown; `result` can be called again then.
         """
         if not isinstance(self._batch, Batch):
-            self._host.drain()
+            self._waiter.drain()
         batch = self._batch
         assert isinstance(batch, Batch)
         batch.reported = True
         try:
-            published: Published = self._host.wait(batch.settled, timeout_s)
+            published = self._waiter.wait(batch.settled, timeout_s)
         except BrokerError as error:
             if error.code is not ErrorCode.REQUEST_TIMED_OUT or batch.settled.done:
                 raise
@@ -106,7 +123,7 @@ def size_of(message: Message) -> int:
     """Key, value, headers and the format's overhead."""
     size = len(message.key or b"") + len(message.value or b"") + FORMAT_BYTES
     for name, value in message.headers:
-        size += len(name) + len(value) + 2
+        size += len(name) + len(value or b"") + 2
     return size
 
 

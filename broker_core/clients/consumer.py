@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.group_offsets import Committer
 from broker_core.broker.logs import Logs
 from broker_core.clients import membership
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, Suppress
 from broker_core.events import reader_by_hand
 from broker_core.groups.assignors import COOPERATIVE
 from broker_core.log.reserved_headers import expires_ns
@@ -45,7 +46,7 @@ class CommittedMessages:
             found += live
         return found
 
-    def behind(self, place: TopicPartition, offset: int) -> int:
+    def offset_to_commit(self, place: TopicPartition, offset: int) -> int:
         """The offset to commit for `offset`: if only aborted messages follow, the end of the fetched range."""
         live_end, stop = self._ends.get(place, (offset, offset))
         return max(offset, stop) if live_end <= offset else offset
@@ -162,7 +163,7 @@ class Consumer:
 
     def assign(self, partitions: Sequence[TopicPartition]) -> None:
         """Read just these partitions, as no member; commits need an empty group. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        starts = {place: self._starting(place) for place in partitions}
+        starts = {place: self._start_offset(place) for place in partitions}
         self.member.leave(f"{self.client_id} reads on its own")
         self._manual, self._must_join, self._pattern, self.topics = True, False, None, ()
         self.positions, self._handed, self._processed, self.cut_off = starts, {}, {}, None
@@ -202,17 +203,17 @@ class Consumer:
         if self._pattern is not None:
             self._want(self._matching())
         await self._tell_lost()
-        self._check_place()
+        self._check_not_replaced()
         if self._must_join and self.topics:
             await self._join()
         elif not self.reads:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{self.client_id} reads nothing; subscribe or assign first")
         self._polled()
         deadline_ns = self._loop.now_ns + ns_from_ms(timeout_ms)
-        messages = await self._fetched(deadline_ns, max_messages or self._config.max_poll_messages)
+        messages = await self._fetch_next(deadline_ns, max_messages or self._config.max_poll_messages)
         while self._fetches_anew and not messages:
             self._fetches_anew = False
-            messages = await self._fetched(deadline_ns, max_messages or self._config.max_poll_messages)
+            messages = await self._fetch_next(deadline_ns, max_messages or self._config.max_poll_messages)
         before = dict(self.positions)
         self.positions.update(membership.next_offsets(messages))
         if messages and self._config.guarantee == "at_most_once" and not self._commit_ahead(messages, before):
@@ -246,7 +247,7 @@ class Consumer:
         expiry_ns = expires_ns(message)
         return expiry_ns is not None and expiry_ns <= self._loop.now_ns
 
-    async def _fetched(self, deadline_ns: int, max_messages: int) -> list[StoredMessage]:
+    async def _fetch_next(self, deadline_ns: int, max_messages: int) -> list[StoredMessage]:
         wanted = {place: offset for place, offset in self.positions.items() if place not in self.paused}
         try:
             self._fetch = self._broker.fetches.fetch(
@@ -288,7 +289,7 @@ class Consumer:
             # A seek may have come since it was fetched.
             if self._handed.get(place, 0) <= offset < self.positions.get(place, 0):
                 self.positions[place] = offset
-                self._broker.fetches.begin(self.group, *place, offset)
+                self._broker.delivery_record.begin(self.group, *place, offset)
 
     def done(self, message: StoredMessage) -> None:
         """Count `message` and those before it in its partition as processed, if the partition is still owned."""
@@ -309,7 +310,7 @@ class Consumer:
         if place not in self.positions:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{self.client_id} does not own {topic}/{partition}")
         self.positions[place] = self._handed[place] = self._processed[place] = offset
-        self._broker.fetches.begin(self.group, topic, partition, offset)
+        self._broker.delivery_record.begin(self.group, topic, partition, offset)
         if self._fetch is not None:
             self._broker.fetches.cancel(self._fetch)
 
@@ -335,7 +336,7 @@ class Consumer:
         self._commit_or_move_on(offsets, backwards=backwards)
 
     def _commit_or_move_on(self, offsets: dict[TopicPartition, int], *, backwards: bool = False) -> None:
-        self._check_place()
+        self._check_not_replaced()
         try:
             self._commit(offsets, backwards=backwards)
         except BrokerError as error:
@@ -345,15 +346,15 @@ class Consumer:
 
     def _commit(self, offsets: dict[TopicPartition, int], *, backwards: bool = False) -> None:
         if self._committed is not None:
-            offsets = {place: self._committed.behind(place, offset) for place, offset in offsets.items()}
+            offsets = {place: self._committed.offset_to_commit(place, offset) for place, offset in offsets.items()}
             self.passed_over = False
         if offsets:
-            member_id, generation = ("", -1) if self._manual else (self.member.member_id, self.member.generation)
-            commit, now_ns = self._broker.offsets.commit, self._loop.now_ns
-            commit(now_ns, self.group, self.client_id, member_id, generation, offsets, backwards=backwards)
+            member = () if self._manual else (self.member.member_id, self.member.generation)
+            committer = Committer.of(self.client_id, *member)
+            self._broker.offsets.commit(self._loop.now_ns, self.group, committer, offsets, backwards=backwards)
 
     def _commit_ahead(self, messages: Sequence[StoredMessage], before: dict[TopicPartition, int]) -> bool:
-        """At most once: commit before delivery, so that no message is delivered again."""
+        """At most once: commit before delivery. False, with positions reset to `before`, if the group has moved on."""
         try:
             self.commit_offsets(membership.next_offsets(messages))
         except BrokerError as error:
@@ -368,11 +369,8 @@ class Consumer:
         if interval_ms is None or self._must_join or self._loop.now_ns - self._committed_ns < ns_from_ms(interval_ms):
             return
         self._committed_ns = self._loop.now_ns
-        try:
+        with Suppress(*membership.MOVED_ON):
             self.commit()
-        except BrokerError as error:
-            if error.code not in membership.MOVED_ON:
-                raise
 
     # -- closing
 
@@ -405,13 +403,12 @@ class Consumer:
             await self._revoke(owned)
         while self._must_join:
             self._check_open()
-            self._check_place()
+            self._check_not_replaced()
             if (released := self._broker.held.until_released(self.client_id, self.group)) is not None:
                 await released
                 continue
             try:
-                assigned = await self.member.join(self.topics, owned)
-                await self._take_over(assigned)
+                await self._take_over(await self.member.join(self.topics, owned))
                 owned = self.assignment
             except BrokerError as error:
                 if error.code not in membership.MOVED_ON:
@@ -464,10 +461,10 @@ class Consumer:
         self._must_join, self.cut_off = bool(lost), None
         await self._revoke(lost)
         for place in added:
-            self.positions[place] = self._starting(place)
+            self.positions[place] = self._start_offset(place)
         await self._tell(self._on_assigned, added)
 
-    def _starting(self, place: TopicPartition) -> int:
+    def _start_offset(self, place: TopicPartition) -> int:
         """The committed offset of the group, otherwise as configured. Raises OFFSET_OUT_OF_RANGE if that is `none`."""
         broker, reset = self._broker, self._config.auto_offset_reset
         if reset == "none":
@@ -510,6 +507,6 @@ class Consumer:
         if self.closed:
             raise BrokerError(ErrorCode.CLOSED, f"consumer {self.client_id}")
 
-    def _check_place(self) -> None:
+    def _check_not_replaced(self) -> None:
         if self._replaced is not None:
             raise BrokerError(self._replaced.code, f"{self._replaced.about}; close {self.client_id}")

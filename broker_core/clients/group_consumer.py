@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from broker_core.clients.consumer import Consumer, Listener, ignore
 from broker_core.clients.membership import ConsumerConfig, within
-from broker_core.clients.message_form import Serializer
+from broker_core.clients.message_form import Serializer, deserialized
 from broker_core.clients.middleware import Chain, Middleware
 from broker_core.closable import Closable
-from broker_core.engine.host_loop import Host
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.engine.host import Host
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.groups.offset_reset import Change, Target, preview
 from broker_core.kinds import kind_of
 from broker_core.messages import StoredMessage, TopicPartition
@@ -158,11 +158,11 @@ class GroupConsumer(Closable):
 
     def value_of(self, message: StoredMessage) -> Any:
         """The deserialized value, None for a tombstone. Raises UNREADABLE."""
-        return read_with(self._serializer, validated("message", _MESSAGE, message).value)
+        return deserialized(self._serializer, validated("message", _MESSAGE, message).value)
 
     def key_of(self, message: StoredMessage) -> Any:
         """The deserialized key, None if there is none. Raises UNREADABLE."""
-        return read_with(self._key_serializer, validated("message", _MESSAGE, message).key)
+        return deserialized(self._key_serializer, validated("message", _MESSAGE, message).key)
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
         """Read from `offset` on with the next poll. Raises INVALID_REQUEST for a partition that it does not own."""
@@ -200,10 +200,8 @@ class GroupConsumer(Closable):
         for message in self._buffer:
             if (message.topic, message.partition) == (topic, partition):
                 return message.offset
-        position = self._core.positions.get((topic, partition))
-        if position is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{self.client_id} does not own {topic}/{partition}")
-        return position
+        about = f"{self.client_id} does not own {topic}/{partition}"
+        return must(self._core.positions.get((topic, partition)), ErrorCode.INVALID_REQUEST, about)
 
     def committed(self, topic: str, partition: int) -> int | None:
         """The committed offset of the group, which is the next one to read; None if there is none."""
@@ -221,7 +219,7 @@ class GroupConsumer(Closable):
             self._call(self._core.commit_handed)
         else:
             self._call(lambda: self._core.commit_offsets(dict(offsets)))
-        self._host.wait(self._host.kept())
+        self._host.wait(self._host.durable())
 
     # -- closing
 
@@ -291,7 +289,7 @@ class GroupConsumer(Closable):
         self._polling = None
         found = polling.result()
         if found and self._config.guarantee == "at_most_once":
-            self._host.wait(self._host.kept())
+            self._host.wait(self._host.durable())
         return found
 
     def _run_listeners(self) -> None:
@@ -331,7 +329,3 @@ class GroupConsumer(Closable):
         if self._core.positions.get(place) == offset and place not in self._core.paused:
             self._call(lambda: self._core.hand(()))
             raise error
-
-
-def read_with(serializer: Serializer[Any] | None, data: bytes | None) -> Any:
-    return data if serializer is None or data is None else serializer.deserialize(data)

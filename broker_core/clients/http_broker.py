@@ -16,6 +16,7 @@ from urllib3 import exceptions
 from urllib3.util import parse_url
 
 from broker_core.closable import Closable
+from broker_core.decoding import from_json
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.entry import Entry
@@ -54,7 +55,8 @@ class _Response(NamedTuple):
 
 @checked_class(fast=("ask",))
 class HttpBroker(Closable):
-    """A client of the HTTP listener at `url` (http:// or https:// with host and port). Thread-safe.
+    """A client of the HTTP listener at `url`: http:// or https:// with host and port; of a host alone, it asks
+    `DEFAULT_PORT` without TLS. Thread-safe.
 
     `ca_file` holds the trusted certificates for https, in PEM; the default are the system's. `timeout_s` limits each
     request, on top of a wait that the request itself asks for. `on_wait(error, seconds)` is called before each wait for
@@ -92,8 +94,8 @@ class HttpBroker(Closable):
 
         What is safe to repeat is repeated where the connection fails, and after a wait where the broker asks for one;
         so is whatever it refuses with "too many requests", but for parked operations. Raises CONNECTION_LOST if
-        nothing listens, no broker answers, or the answer breaks off, and REQUEST_TIMED_OUT: what changes something may
-        be done all the same.
+        nothing listens, no broker answers, or the answer breaks off, REQUEST_TOO_LARGE if it is more than 256 MiB, and
+        REQUEST_TIMED_OUT: what changes something may be done all the same.
         """
         validated("timeout_s", TIMEOUT, timeout_s)
         entry = entry_of(request)
@@ -187,7 +189,7 @@ class HttpBroker(Closable):
 
     def _decoded(self, response: _Response, kind: Any) -> Any:
         try:
-            return msgspec.json.decode(response.data, type=kind)
+            return from_json(response.data, kind)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise self._no_broker("its reply is not a broker's") from None
 
@@ -197,7 +199,7 @@ class HttpBroker(Closable):
             where = response.headers.get("Location", "another address")
             return self._no_broker(f"it redirects to {where}; use that address")
         try:
-            problem = msgspec.json.decode(response.data, type=Problem)
+            problem = from_json(response.data, Problem)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return self._no_broker(f"it replies {status}, but not as a broker does")
         return error_of(problem, status)
@@ -258,7 +260,7 @@ def _own_wait_s(entry: Entry, request: Request[Any]) -> float:
 
 
 def _read(response: urllib3.BaseHTTPResponse, ends_s: float) -> bytes:
-    """The body, limited in time and size. Raises TimeoutError, HTTPError."""
+    """The body, limited in time and size. Raises TimeoutError, HTTPError, REQUEST_TOO_LARGE."""
     pieces: list[bytes] = []
     size_bytes = 0
     with contextlib.ExitStack() as undo:
@@ -267,7 +269,7 @@ def _read(response: urllib3.BaseHTTPResponse, ends_s: float) -> bytes:
             pieces.append(piece)
             size_bytes += len(piece)
             if size_bytes > _MOST_BYTES:
-                raise exceptions.HTTPError(f"a response of more than {_MOST_BYTES} bytes")
+                raise BrokerError(ErrorCode.REQUEST_TOO_LARGE, f"its reply has more than {_MOST_BYTES:,} bytes")
             if time.monotonic() > ends_s:
                 raise TimeoutError
         undo.pop_all()

@@ -12,7 +12,7 @@ import msgspec
 from broker_core.broker.broker import Broker
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
-from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.errors import BrokerError, ConfigError, ErrorCode, Suppress
 from broker_core.groups.assignors import AssignorName, lead
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import CONSUMER, JOINING, LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat, JoinResult
@@ -99,12 +99,9 @@ class Membership(msgspec.Struct, eq=False):
         return decode_assignment(synced.assignment).partitions
 
     def _partition_count(self, topic: str) -> int:
-        try:
+        with Suppress(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION):
             return self._broker.logs.partition_count(topic)
-        except BrokerError as error:
-            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                raise
-            return 0
+        return 0
 
     def polled(self) -> None:
         """The application polled: restart `max_poll_interval_ms`."""
@@ -131,12 +128,9 @@ class Membership(msgspec.Struct, eq=False):
             self._leave(joined.result().member_id, cause)
 
     def _leave(self, member_id: str, cause: str) -> None:
-        try:
+        # The group may have removed it already.
+        with Suppress(ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
             self._broker.groups.leave(self._loop.now_ns, self._group, member_id, cause)
-        except BrokerError as error:
-            # The group has removed it already.
-            if error.code not in {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID}:
-                raise
 
     # -- heartbeats; a pending join or sync needs none
 

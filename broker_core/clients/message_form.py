@@ -56,8 +56,8 @@ def _check_headers(headers: Any) -> None:
         name, value = header
         if not isinstance(name, str):
             raise _wrong("the name of a header", "text", name)
-        if not isinstance(value, bytes):
-            raise _wrong(f"header {name!r}", "bytes", value)
+        if value is not None and not isinstance(value, bytes):
+            raise _wrong(f"header {name!r}", _BYTES, value)
         if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
             raise BrokerError(ErrorCode.INVALID_RECORD, f"header {name!r} has a lone surrogate, which is not UTF-8")
     if len(headers) > MAX_HEADERS and users_headers(tuple(headers)) > MAX_HEADERS:
@@ -100,3 +100,7 @@ def serialized(serializer: Serializer[Any] | None, value: Any) -> bytes | None:
 
 def _wrong(what: str, wanted: str, found: object) -> BrokerError:
     return BrokerError(ErrorCode.INVALID_RECORD, f"{what} must be {wanted}, and is {found!r:.100}")
+
+
+def deserialized(serializer: Serializer[Any] | None, data: bytes | None) -> Any:
+    return data if serializer is None or data is None else serializer.deserialize(data)

@@ -210,20 +210,19 @@ class Chain:
         self.dropped: Counter[str] = Counter()
 
     def outgoing(self, topic: str, message: Message) -> tuple[str, Message] | None:
-        """None if a middleware dropped it. Raises MIDDLEWARE_FAILED if one raises."""
+        """None if a middleware dropped it. Raises MIDDLEWARE_FAILED if one raises; a `BrokerError` passes as it is."""
         context = Context(self._now_ns(), self._client, topic)
-        for place, one in enumerate(self._row):
+        for index, one in enumerate(self._row):
             try:
                 changed = one.before_publish(message, context)
             except Exception as error:
-                self._forget(self._row[:place], message)
+                self._forget(self._row[:index], message)
                 if isinstance(error, BrokerError):
                     raise
-                reason = f"{type(one).__name__} raised {type(error).__name__}: {error}"
-                raise BrokerError(ErrorCode.MIDDLEWARE_FAILED, reason) from error
+                raise BrokerError(ErrorCode.MIDDLEWARE_FAILED, f"{type(one).__name__} {_raised(error)}") from error
             if changed is None:
                 self.dropped[type(one).__name__] += 1
-                self._forget(self._row[:place], message)
+                self._forget(self._row[:index], message)
                 return None
             message = changed
         return context.topic, message
@@ -235,7 +234,7 @@ class Chain:
     def incoming(self, stored: StoredMessage) -> StoredMessage | None:
         """The message for the application, or None if a middleware dropped it; it counts as processed then.
 
-        Raises MIDDLEWARE_FAILED with topic, partition and offset where one raises, or changes these three.
+        Raises MIDDLEWARE_FAILED with topic, partition and offset where one raises anything, or changes these three.
         """
         context = Context(self._now_ns(), self._client, stored.topic)
         place = (stored.topic, stored.partition, stored.offset)
@@ -247,8 +246,7 @@ class Chain:
                     return None
                 moved = (changed.topic, changed.partition, changed.offset) != place
             except Exception as error:
-                reason = f"{type(error).__name__}: {error}".rstrip(".")
-                raise _failed(one, f"raised {reason}, at", place) from error
+                raise _failed(one, f"{_raised(error)}, at", place) from error
             if moved:
                 raise _failed(one, "moved the message", place)
             stored = changed
@@ -258,13 +256,13 @@ class Chain:
         """`incoming` for each message, in each partition up to the first that fails."""
         passage = Passage([], [], {})
         for message in messages:
-            place = (message.topic, message.partition)
-            if place in passage.failures:
+            partition = (message.topic, message.partition)
+            if partition in passage.failures:
                 continue
             try:
                 changed = self.incoming(message)
             except BrokerError as error:
-                passage.failures[place] = (message.offset, error)
+                passage.failures[partition] = (message.offset, error)
                 continue
             passage.passed.append(message)
             if changed is not None:
@@ -275,6 +273,10 @@ class Chain:
     def _forget(passed: Sequence[Middleware], message: Message) -> None:
         for one in reversed(passed):
             one.publish_failed(message)
+
+
+def _raised(error: Exception) -> str:
+    return f"raised {type(error).__name__}: {error}".rstrip(".")
 
 
 def _failed(one: Middleware, what: str, place: tuple[str, int, int]) -> BrokerError:

@@ -7,7 +7,7 @@ from msgspec import Meta
 from broker_core import settings
 from broker_core.errors import ConfigError
 from broker_core.flow.adaptive import AdaptiveConfig
-from broker_core.log.batch import MAX_BATCH_RECORDS
+from broker_core.limits import MAX_BATCH_RECORDS
 
 Acks = Literal[0, 1, "all"]
 

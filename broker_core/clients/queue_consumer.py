@@ -10,12 +10,11 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from broker_core.clients.group_consumer import read_with
-from broker_core.clients.message_form import Serializer
+from broker_core.clients.message_form import Serializer, deserialized
 from broker_core.clients.middleware import Chain, Middleware
 from broker_core.clock import ns_from_s
 from broker_core.closable import Closable
-from broker_core.engine.host_loop import Host
+from broker_core.engine.host import Host
 from broker_core.engine.open_batches import OpenQueueBatch
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kinds import kind_of
@@ -224,7 +223,7 @@ class QueueConsumer(Closable):
 
     def value_of(self, delivery: Delivery) -> Any:
         """The deserialized value. Raises UNREADABLE."""
-        return read_with(self._serializer, validated("delivery", _DELIVERY, delivery).message.value)
+        return deserialized(self._serializer, validated("delivery", _DELIVERY, delivery).message.value)
 
     def run(self, handler: Callable[[Delivery], object], stop: threading.Event | None = None) -> None:
         """Call `handler` for one message after the other, until `stop` is set or the consumer is closed.

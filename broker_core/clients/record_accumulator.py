@@ -7,7 +7,7 @@ therefore finds the flag cleared, and schedules the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TypeVar
 
 import msgspec
@@ -15,10 +15,8 @@ import msgspec
 from broker_core.broker.broker import Broker
 from broker_core.clients.batches import Receipt, messages_of
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.engine.host_loop import Host
 from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message
-from broker_core.replies import Reply
 
 T = TypeVar("T")
 
@@ -92,17 +90,3 @@ class RecordAccumulator:
         self.roomy = False
         for records in self.by_topic.values():
             records.revision = NEVER
-
-
-class AccumulatorWaiter:
-    """Waits for the outcome of messages of one producer. Receipts hold it."""
-
-    def __init__(self, host: Host, drain: Callable[[], object]) -> None:
-        self._host = host
-        self._drain = drain
-
-    def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
-        return self._host.wait(reply, timeout_s)
-
-    def drain(self) -> None:
-        self._host.call(lambda _now: self._drain())

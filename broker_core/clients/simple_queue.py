@@ -17,8 +17,8 @@ import msgspec
 
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
 from broker_core.closable import Closable
-from broker_core.engine.host import BrokerHost
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode, Suppress, must
 from broker_core.messages import Message, StoredMessage
 from broker_core.operations.queues import CreateQueue
 from broker_core.queues.config import QueueConfig
@@ -128,9 +128,8 @@ class SimpleQueue(Closable):
                 now_ns, self.name, Message(value, priority=message.priority), client=self.name
             )
         )
-        published = self._host.wait(reply)
-        if published is None:
-            raise BrokerError(ErrorCode.THROTTLED, f"the flow policy of {self.name} dropped the message")
+        dropped = f"the flow policy of {self.name} dropped the message"
+        published = must(self._host.wait(reply), ErrorCode.THROTTLED, dropped)
         return published.partition, published.offset
 
     # -- out
@@ -152,11 +151,8 @@ class SimpleQueue(Closable):
 
     def _give_up(self, delivery: Delivery, cause: str) -> None:
         _log.warning("%s, message %d: %s", self.name, delivery.message.offset, cause)
-        try:
+        with Suppress(ErrorCode.INVALID_LEASE):
             delivery.nack(cause, requeue=False)
-        except BrokerError as error:
-            if error.code is not ErrorCode.INVALID_LEASE:
-                raise
 
     def acknowledge(self, message: Consumption | str) -> bool:
         """Acknowledge a pulled message, or its id. False if its lease has expired, or it was not pulled."""
@@ -164,13 +160,10 @@ class SimpleQueue(Closable):
             delivery = self._pulled.pop(message if isinstance(message, str) else message.id, None)
         if delivery is None:
             return False
-        try:
+        with Suppress(ErrorCode.INVALID_LEASE):
             delivery.ack()
-        except BrokerError as error:
-            if error.code is not ErrorCode.INVALID_LEASE:
-                raise
-            return False
-        return True
+            return True
+        return False
 
     def replay_from(self, since: datetime.datetime | str) -> list[Persisted]:
         """All messages stored since a time (a datetime, or ISO 8601) or a message id, oldest first, in any status.
@@ -209,12 +202,9 @@ class SimpleQueue(Closable):
         return self._host.call(lambda _now: self._host.broker.logs.partition(self.name, place[0]).message(place[1]))
 
     def _still_at(self, place: Place) -> StoredMessage | None:
-        try:
+        with Suppress(ErrorCode.OFFSET_OUT_OF_RANGE):
             return self._at(place)
-        except BrokerError as error:
-            if error.code is not ErrorCode.OFFSET_OUT_OF_RANGE:
-                raise
-            return None
+        return None
 
     def _stored(self, starts: Mapping[int, int] = MappingProxyType({})) -> Iterator[StoredMessage]:
         """Every message in the log, or from `starts` on, read page by page, so that the lock is never held for long."""
@@ -256,10 +246,6 @@ class SimpleQueue(Closable):
         return Persisted(
             id=message.id, timestamp=message.timestamp, payload=message.payload, status=self._host.call(status)
         )
-
-
-def to_json(message: Transmission) -> bytes:
-    return msgspec.json.encode(message)
 
 
 def iso_utc(moment: datetime.datetime) -> str:

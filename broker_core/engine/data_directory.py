@@ -3,7 +3,8 @@
 broker.lock            held while a process uses the directory
 catalog.json           topics, queues and their settings, see `broker_core.broker.catalog`, with a CRC-32C
 catalog.json.copy      the same, for when that is damaged or missing
-offsets.sqlite         committed offsets
+offsets.sqlite         committed offsets, with the generations and members of groups
+offsets.sqlite.journal what is not in that yet, see `broker_core.groups.offset_journal`
 queue-journal/         changes of queues since their states were saved, see `broker_core.queues.journal`
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
 transaction-state/     transactional ids, see `broker_core.transactions.transaction`
@@ -158,7 +159,7 @@ class DataDirectory:
             names.append(f"{each.config.dead_letter_topic_of(each.name)}-0")
         return [f"{name} has no segments left: its messages are lost" for name in names if not self._segments(name)]
 
-    def strays(self, known: Collection[str]) -> dict[str, list[str]]:
+    def unknown_directories(self, known: Collection[str]) -> dict[str, list[str]]:
         """Directories of partitions with messages that are not `known`, by the name of their topic."""
         found: dict[str, list[str]] = {}
         for name in self.files.listdir(""):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
 from broker_core.broker.broker import Broker
-from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, Host, HostConfig
+from broker_core.engine.host import CLOSE_TIMEOUT_S, Host, HostConfig
 from broker_core.engine.runner import Driven, Engine
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.config import LogConfig

@@ -1,321 +1,353 @@
-"""A broker on the wall clock, callable from any thread.
+"""The base of hosts: a loop on the monotonic clock behind one lock, driven by the thread that holds the lock.
 
-One lock guards the broker. It is never held during a sync of the disk or a callback of the application: to wait is to
-park a reply, and slow work runs in a thread of the host without the lock.
-
-    broker-timers      fires due timers
-    broker-writer      group commit as soon as a caller waits; every tick offsets, states of queues and retention
-    broker-callbacks   runs callbacks of clients; started with the first
+A call fires due timers, runs its action, and runs what became ready; between calls a thread does so. Clients wait for
+replies in their own threads. Callbacks of the application run in another thread, without the lock.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import secrets
+import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
-from itertools import chain
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager
+from typing import Annotated, Any, TypeVar
 
-import msgspec
+from msgspec import Meta
 
 from broker_core.broker.broker import Broker
-from broker_core.broker.handlers import HANDLERS
-from broker_core.broker.logs import put_aside_as
-from broker_core.clock import NS_PER_MS
+from broker_core.clock import NS_PER_S
 from broker_core.closable import Closable
-from broker_core.engine.data_directory import DataDirectory, KeptQueue, files_of, is_data_directory, offsets_of
-from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, Host, HostConfig
+from broker_core.engine.host_clock import HostClock, HostTimers
+from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.engine.open_batches import OpenBatches
-from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import Event, EventStream
-from broker_core.files import FileSystem, MemoryFiles
-from broker_core.groups.offsets import OffsetStore
-from broker_core.queues.journal import unknown_to
-from broker_core.queues.queue_state import QueueState
+from broker_core.groups.config import GroupConfig
+from broker_core.limits import MAX_PARTITIONS
+from broker_core.log.config import LogConfig
+from broker_core.operations.catalogue import entry_of
+from broker_core.operations.request import ADMIN_CLIENT, Request, check
+from broker_core.operations.topics import CreateTopic
 from broker_core.replies import Reply
-from broker_core.settings import TimeS, checked_class
-from broker_core.timers import Timers
+from broker_core.settings import TIMEOUT, Settings, WaitMs, checked, validated
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
-_READ_ONLY = "the directory was opened read-only; open it without read_only to change it"
+_NEVER_NS = 1 << 62
+_LONGEST_WAIT_S = 3_600.0
+CLOSE_TIMEOUT_S = 5.0  # for all clients of a host together
+# In process there is no network delay: members that start together join within this time.
+DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=50)
 
 
-@checked_class(fast=("call", "admin"))
-class BrokerHost(Host, Closable):
-    """A broker with its own threads. `path` is its data directory; without one it runs in memory.
+def _end() -> None:
+    """Marks the end of the callback queue."""
 
-    The directory keeps topics, queues, leases, attempts and offsets across restarts. With `read_only` nothing is
-    written, so that a directory on a full or read-only disk can be opened: `Admin` lists, describes and reads, leases
-    do not expire, and every change raises READ_ONLY. Raises DIRECTORY_IN_USE, DAMAGED, STORAGE_ERROR.
+
+class _OneTimeEvent:
+    """A one-time event for a single waiting thread, at a tenth of the cost of `threading.Event`."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def open(self, _reply: object = None) -> None:
+        if self._lock.locked():
+            self._lock.release()
+
+    set = open
+
+    def wait(self, timeout_s: float | None) -> None:
+        """Wait until it is opened, or for `timeout_s`."""
+        # `acquire` has a maximum timeout.
+        self._lock.acquire(timeout=-1 if timeout_s is None else min(max(timeout_s, 0.0), threading.TIMEOUT_MAX))
+
+
+class HostConfig(Settings, frozen=True, kw_only=True):
+    """Settings of a host. `log` is the default of new topics; its durability applies to the whole directory.
+
+    With `auto_create_partitions` above 0, publishing to an unknown topic creates it with that many partitions.
+    `tick_ms` is the interval at which offsets and states of queues are written to the disk.
     """
 
-    def __init__(
-        self,
-        path: Path | str | None = None,
-        config: HostConfig | None = None,
-        *,
-        read_only: bool = False,
-        after: BrokerHost | None = None,
-        wrap: Callable[[FileSystem], FileSystem] = lambda disk: disk,
-    ) -> None:
-        """With `after`, a host that has crashed, its session goes on: its time and its stream of events.
+    log: LogConfig = LogConfig(durability="file")
+    groups: GroupConfig = DEFAULT_GROUPS
+    auto_create_partitions: Annotated[int, Meta(ge=0, le=MAX_PARTITIONS)] = 0
+    tick_ms: WaitMs = 250
 
-        What is written to `path` goes through `wrap(disk)`.
-        """
-        config = config or HostConfig()
-        if path is None:
-            config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, durability="memory"))
-        super().__init__(threading.Lock(), "broker")
-        self.config = config
-        self.path = None if path is None else Path(path)
-        # An exception in a listener must not interrupt the broker.
-        self.events: EventStream = EventStream(_listener_failed) if after is None else after.events
-        if after is not None:
-            self.clock.follow(after.clock)
-        self.epoch_ms: int = time.time_ns() // NS_PER_MS if after is None else after.epoch_ms
-        self._closed = False
-        self._close_lock = threading.Lock()
-        self._admin_lock = threading.RLock()
-        self._changes_go_on = False  # the catalog is saved when they are all made
-        with contextlib.ExitStack() as opened, _suggesting_read_only(path, read_only=read_only):
-            files, offsets, self.directory = self._opened(path, opened, read_only=read_only, wrap=wrap)
-            self.broker = Broker(
-                files,
-                Timers() if read_only else self.loop.timers,  # timers that nothing drives never fire
-                self.events,
-                offsets,
-                handlers=HANDLERS,
-                log_config=config.log,
-                group_config=config.groups,
-                epoch_ms=self.epoch_ms,
-                undo_window_ms=0,  # nobody could ask for it
-            )
-            self.broker.queues.jitter_seed = secrets.randbits(64)
-            if self.directory is not None:
-                self._restore(0 if after is None else self.clock.now_ns(), self.directory, resumes=not read_only)
-            opened.pop_all()
-        self._begin(offsets, read_only=read_only)
 
-    def _opened(
-        self,
-        path: Path | str | None,
-        opened: contextlib.ExitStack,
-        *,
-        read_only: bool,
-        wrap: Callable[[FileSystem], FileSystem],
-    ) -> tuple[FileSystem, OffsetStore, DataDirectory | None]:
-        """The files, committed offsets and directory at `path`, which `opened` closes; no directory in memory."""
-        durable = self.config.log.durability == "fsync"
-        if path is None:
-            return MemoryFiles(), opened.enter_context(contextlib.closing(OffsetStore())), None
-        files = files_of(path, read_only=read_only, wrap=wrap)
-        directory = opened.enter_context(contextlib.closing(DataDirectory(files, durable=durable)))
-        offsets = opened.enter_context(contextlib.closing(offsets_of(files, path, durable=durable)))
-        return files, offsets, directory
+class Host:
+    """The base of hosts. Fast paths of clients may take `lock` directly, if they settle no reply.
 
-    def _begin(self, offsets: OffsetStore, *, read_only: bool) -> None:
-        """Let the threads of the host run."""
-        if read_only:
-            self.broker.queues.read_only = _READ_ONLY
-            self.events.attach(_refuse)
-        in_memory = self.config.log.durability == "memory" and not read_only
-        self.open_batches = (
-            OpenBatches(self.broker, self.clock.now_ns, self._wake_after, self.loop.is_due) if in_memory else None
-        )
-        self._writer = None if read_only else Writer(self, self.directory, offsets, self.config.tick_ms)
-        if self._writer is not None and self.broker.durability.journal.logs:
-            # Save the replayed states with the recovered logs. A full disk is reported at the next tick.
-            with contextlib.suppress(BrokerError):
-                self._writer.save_queues()
-        self._timer_thread.start()
-        if self._writer is not None:
-            self._writer.thread.start()
+    `open_batches` are those of a broker in memory.
+    """
 
-    def _restore(self, now_ns: int, directory: DataDirectory, *, resumes: bool) -> None:
-        catalog = directory.catalog()
-        missing = directory.missing(catalog)  # before they are made anew
-        self.broker.restore(now_ns, catalog)
-        strays = directory.strays({f"{log.topic}-{log.partition}" for log in self.broker.logs.partitions()})
-        self.broker.logs.keep(strays)
-        for sentence in (*directory.findings, *missing, *map(_of_stray, chain(*strays.values()))):
-            self.broker.corruption.add(now_ns, sentence)
-        of_topics = self.broker.logs.dead_letters()
-        states: dict[str, KeptQueue | None] = {}
-        for name in (*self.broker.queues.names(), *of_topics):
-            try:
-                states[name] = directory.queue_state(name)
-            except BrokerError as error:
-                self.broker.corruption.add(now_ns, str(error))
-        known_to = {
-            name: 0 if kept is None or kept.queue is None else kept.queue.journal_offset
-            for name, kept in states.items()
-            if name not in of_topics
-        }
-        entries = self.broker.durability.journal.entries(min(known_to.values(), default=0))
-        for name, kept in states.items():
-            if kept is not None and kept.queue is not None:
-                self._say_lost(now_ns, name, kept.queue)
-                self.broker.queues.queue(name).restore(now_ns, kept.queue)
-            if name in known_to:
-                self.broker.queues.queue(name).replay(now_ns, unknown_to(entries.get(name, []), known_to[name]))
-            if kept is not None:
-                dead_letters = of_topics[name] if name in of_topics else self.broker.queues.dead_letters(name)
-                dead_letters.restore(kept.dead_letters)
-        if resumes:
-            self.broker.transactions.resume(now_ns)
-            self.broker.share_groups.resume(now_ns)
-            if directory.findings:
-                # A full disk is reported at the next change.
-                with contextlib.suppress(BrokerError):
-                    directory.save_catalog(self.broker.catalog())
-        self.broker.count_from_now()
-        self.broker.corruption.update(now_ns, self.broker.durability.all_logs())
-        for sentence in self.broker.corruption.sentences:
-            _log.warning("%s", sentence)
+    broker: Broker
+    config: HostConfig
+    open_batches: OpenBatches | None = None
 
-    def _say_lost(self, now_ns: int, queue: str, state: QueueState) -> None:
-        logs = self.broker.queues.topic_of(queue).log.partitions
-        for log, next_offset in zip(logs, state.next_offsets, strict=False):
-            if next_offset > log.end_offset:
-                sentence = f"the log ends at {log.end_offset}, but {queue} has delivered messages up to {next_offset}"
-                self.broker.corruption.add(
-                    now_ns, f"{sentence}: the messages in between are lost", log.topic, log.partition
-                )
+    def __init__(self, lock: Any, name: str) -> None:
+        """`lock` is a Lock or an RLock; `name` begins the names of its threads."""
+        self.loop = Loop()
+        self.lock: AbstractContextManager[bool] = lock
+        self._name = name
+        self._wake = threading.Condition(lock)
+        self._sleeps_until_ns = 0  # in session time
+        self._waits_until_ns = 0  # in monotonic time
+        self._waiters: set[threading.Event | _OneTimeEvent] = set()
+        self._clients: dict[Closable, Callable[[float | None], object] | None] = {}
+        self._callbacks: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+        self._callback_thread: threading.Thread | None = None
+        self._callback_lock = threading.Lock()
+        self._timer_thread = threading.Thread(target=self._keep_time, name=f"{name}-timers", daemon=True)
+        self._closing = False
+        self.clock = HostClock(self._wake.notify)
+        self.loop.timers = self.timers = HostTimers(self.clock, self._wait_added)
 
     # -- calls
 
+    def call(self, action: Callable[[int], T]) -> T:
+        """Run `action(now_ns)` under the lock. It must neither block nor call the application. Raises CLOSED."""
+        with self.lock:
+            if self._closing:
+                raise BrokerError(ErrorCode.CLOSED, "the broker")
+            return self._run(action)
+
+    def locked(self, action: Callable[[int], T]) -> T:
+        """`call` for the host's own threads: it also works while closing."""
+        with self.lock:
+            return self._run(action)
+
     def admin(self, action: Callable[[int], T]) -> T:
-        """`call` for an administrative change; it returns once the catalog is saved. Raises STORAGE_ERROR, CLOSED."""
-        if self.broker.queues.read_only:
-            raise BrokerError(ErrorCode.READ_ONLY, self.broker.queues.read_only)
-        with self._admin_lock:
-            result = self.call(action)
-            if self._writer is not None and not self._changes_go_on and self._saved_catalog():
-                # The start of a new queue or subscription is in its saved state.
-                self._writer.save_queues()
-            return result
+        """`call` that changes what there is; it returns when that is saved, where anything outlives the host."""
+        return self.call(action)
 
     @contextlib.contextmanager
     def saved_at_end(self) -> Iterator[None]:
-        """See `Host.saved_at_end`: what is saved is as long as everything that there is."""
-        with self._admin_lock:
-            before, self._changes_go_on = self._changes_go_on, True
+        """Calls of `admin` by this thread whose changes are saved once, when the block ends. Raises STORAGE_ERROR."""
+        yield
+
+    def ensure_topic(self, name: str) -> bool:
+        """Create a missing topic if `auto_create_partitions` is set. Whether it did."""
+        count = self.config.auto_create_partitions
+
+        def create(now_ns: int) -> bool:
+            missing = name not in self.broker.logs
+            if missing:
+                self.broker.handle(now_ns, CreateTopic(name=name, partitions=count))
+            return missing
+
+        return count > 0 and self.admin(create)
+
+    def durable(self) -> Reply[None]:
+        """A reply that is settled when all commits so far are as durable as the host."""
+        return Reply.of(None)
+
+    def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:
+        """Start a coroutine on the loop. The reply gets its result or error. Raises CLOSED."""
+        reply: Reply[T] = Reply()
+
+        async def run() -> None:
             try:
-                yield
-            finally:
-                self._changes_go_on = before
-                self.admin(lambda _now: None)
+                reply.resolve(await coroutine)
+            except TaskCancelledError:
+                reply.fail(BrokerError(ErrorCode.CLOSED, "it was cancelled"))
+                raise
+            except Exception as error:
+                reply.fail(error)
 
-    def _saved_catalog(self) -> bool:
-        """Save the catalog; False if it is unchanged, or in memory."""
-        directory = self.directory
-        return directory is not None and directory.save_catalog(self.call(lambda _now: self.broker.catalog()))
-
-    def kept(self) -> Reply[None]:
-        """A reply that is settled when all commits and members so far are as durable as the directory."""
-        if self.config.log.durability == "memory" or self._writer is None:
-            return Reply.of(None)
-        return self._writer.kept()
-
-    def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
-        """Close the clients, save everything, close files and threads. A second call waits for the first.
-
-        All clients together have `timeout_s` to finish; None is no limit. After closing it raises the error of a
-        client that gave up messages, and errors of the disk.
-        """
-        in_callback = threading.current_thread() is self._callback_thread
-        if not self._close_lock.acquire(blocking=not in_callback):
-            return  # `close` in another thread waits for this callback
         try:
-            if self._closed:
-                return
-            self._closed = True
-            # Every step runs, whatever another raises.
-            with contextlib.ExitStack() as steps:
-                if self.directory is not None:
-                    steps.callback(self.directory.close)
-                steps.callback(self.broker.close)
-                if self._writer is not None:
-                    steps.callback(self._writer.stop)
-                steps.callback(self._stop)
-                self._close_clients(steps, timeout_s)
+            self.call(lambda _now: self.loop.spawn(run(), "call"))
+        except BrokerError:
+            coroutine.close()
+            raise
+        return reply
+
+    def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
+        """Block until `reply` is settled. Returns its result. Raises its error, REQUEST_TIMED_OUT, or CLOSED."""
+        if not reply.done:
+            validated("timeout_s", TIMEOUT, timeout_s)
+            gate = _OneTimeEvent()
+            with self.lock:
+                self._waiters.add(gate)
+                reply.then(gate.open)
+                if self._closing:
+                    gate.open()
+            try:
+                gate.wait(timeout_s)
+            finally:
+                self._waiters.discard(gate)
+            if not reply.done:
+                if self._closing:
+                    raise BrokerError(ErrorCode.CLOSED, "the broker")
+                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"nothing arrived within {timeout_s} s")
+        return reply.result()
+
+    def ask(self, request: Request[T], timeout_s: float | None = None, *, client: str = ADMIN_CLIENT) -> T:
+        """The result of an operation of the catalogue, which `client` asks for; what it changes is saved by then.
+
+        Raises what the operation raises, READ_ONLY, STORAGE_ERROR, CLOSED, REQUEST_TIMED_OUT, and INVALID_REQUEST for
+        a field of a wrong type and for what only a listener can answer.
+        """
+        saved = entry_of(request).saved
+        check(request)
+        call = self.admin if saved in {"catalog", "catalog and offsets"} else self.call
+        result = self.wait(call(lambda now_ns: self.broker.handle(now_ns, request, client)), timeout_s)
+        if saved in {"offsets", "catalog and offsets"}:
+            self.wait(self.durable(), timeout_s)
+        return result
+
+    @contextlib.contextmanager
+    def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:
+        """Within the context, `event` is set when `reply` is settled or the host closes."""
+        with self.lock:
+            self._waiters.add(event)
+            reply.then(lambda _reply: event.set())
+            if self._closing:
+                event.set()
+        try:
+            yield
         finally:
-            self._close_lock.release()
+            with self.lock:
+                self._waiters.discard(event)
+
+    def run(self, coroutine: Coroutine[Reply[Any], None, T], timeout_s: float | None = None) -> T:
+        return self.wait(self.start(coroutine), timeout_s)
+
+    def tell(self, callback: Callable[[], object]) -> None:
+        """Queue a callback of the application. The callback thread runs them in order, without the lock."""
+        with self._callback_lock:
+            if self._callback_thread is None:
+                self._callback_thread = threading.Thread(
+                    target=self._call_back, name=f"{self._name}-callbacks", daemon=True
+                )
+                self._callback_thread.start()
+        self._callbacks.put(callback)
+
+    @property
+    def now_ns(self) -> int:
+        """Session time in nanoseconds, monotonic."""
+        return self.clock.now_ns()
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether session time stands still."""
+        return False
+
+    @property
+    def closing(self) -> bool:
+        """Whether it is closed, or being closed."""
+        return self._closing
+
+    @checked
+    def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
+        """Have `client` closed before the host; by `close(timeout_s)` if it may have to wait."""
+        self._clients[client] = close
+
+    def unregister(self, client: Closable) -> None:
+        """Forget a closed client."""
+        self._clients.pop(client, None)
+
+    def _close_clients(self, steps: contextlib.ExitStack, timeout_s: float | None) -> None:
+        """Add the closing of all clients to `steps`; together they have `timeout_s`."""
+        ends_s = None if timeout_s is None else time.monotonic() + timeout_s
+        for client, close in list(self._clients.items()):
+            if close is None:
+                steps.callback(client.close)
+            else:
+                steps.callback(self._close_within, close, ends_s)
+
+    @staticmethod
+    def _close_within(close: Callable[[float | None], object], ends_s: float | None) -> None:
+        close(None if ends_s is None else max(0.0, ends_s - time.monotonic()))
 
     def threads_left(self) -> list[str]:
-        writer = [] if self._writer is None or not self._writer.thread.is_alive() else [self._writer.thread.name]
-        return [*super().threads_left(), *writer]
-
-    def crash(self) -> None:
-        """End as by the death of the process: threads and files are closed, and nothing more is written.
-
-        Clients get no notice; their calls raise CLOSED. A host made with `after=` this one continues.
-        """
-        with self._close_lock:
-            if self._closed:
-                return
-            self._closed = True
-            with contextlib.ExitStack() as steps:
-                if self.directory is not None:
-                    steps.callback(self.directory.close)
-                steps.callback(self.broker.offsets.store.abandon)
-                if self._writer is not None:
-                    steps.callback(self._writer.abandon)
-                steps.callback(self._stop)
-                self.locked(self._die)
-
-    def _die(self, now_ns: int) -> None:
-        self.broker.crashed(now_ns)
-        self._closing = True
-
-    def _stop(self) -> None:
-        if self.open_batches is not None:
-            with self.lock:
-                self.open_batches.stop()
-        super()._stop()
+        """The names of its threads that run; none once it is closed."""
+        return [thread.name for thread in self._threads() if thread.is_alive()]
 
     # -- inside
 
+    def _threads(self) -> list[threading.Thread]:
+        return [thread for thread in (self._timer_thread, self._callback_thread) if thread is not None]
+
+    def _stop(self) -> None:
+        with self._wake:
+            self._closing = True
+            self._wake.notify_all()
+            for event in tuple(self._waiters):
+                event.set()
+        self._callbacks.put(_end)
+        for thread in self._threads():
+            if thread.is_alive() and thread is not threading.current_thread():
+                thread.join()
+
+    def _run(self, action: Callable[[int], T]) -> T:
+        loop = self.loop
+        now_ns = self.clock.now_ns()
+        if self.open_batches is not None and self.open_batches.open:
+            self.open_batches.close()
+        if loop.is_due(now_ns):
+            self._run_due(lambda: loop.run_next(now_ns))
+        loop.advance_to(now_ns)
+        try:
+            return action(now_ns)
+        finally:
+            if self.broker.conditions.waiting:
+                self.broker.conditions.look_again(now_ns)
+            if loop.is_due(now_ns):
+                self._run_due(lambda: loop.run_next(now_ns))
+            self._after()
+            next_ns = loop.timers.next_deadline_ns()
+            if next_ns is not None and next_ns < self._sleeps_until_ns:
+                self._wake.notify()
+
     def _after(self) -> None:
-        if (self.broker.durability.syncs.wanted or self.broker.offsets.store.awaited) and self._writer is not None:
-            self._writer.wake()
+        """Called at the end of each call, under the lock."""
 
-    def _wake_after(self, delay_ns: int) -> None:
-        self.timers.at_end_of_wait(self.clock.now_ns() + delay_ns, lambda _at: None)
+    @staticmethod
+    def _run_due(run_next: Callable[[], object]) -> None:
+        """Call `run_next()` until nothing is due."""
+        while True:
+            try:
+                while run_next():
+                    pass
+                return
+            except Exception:
+                # An error in a timer must not reach the present caller.
+                _log.exception("a timer failed")
 
+    def _wait_added(self, ends_ns: int) -> None:
+        if ends_ns < self._waits_until_ns:
+            self._wake.notify()
 
-def _of_stray(directory: str) -> str:
-    return (
-        f"{directory} contains messages of no known topic. A new topic does not take them over: it renames them "
-        f"{put_aside_as(directory)}. To get them back, restore catalog.json"
-    )
+    def _end_waits(self, _now_ns: int) -> None:
+        fire_next = self.timers.waits.fire_next
+        self._run_due(lambda: fire_next(time.monotonic_ns()) is not None)
 
+    def _keep_time(self) -> None:
+        with self._wake:
+            while not self._closing:
+                next_ns, wait_ns = self.loop.next_ns(), self.timers.waits.next_deadline_ns()
+                ends_ns = _NEVER_NS if wait_ns is None else wait_ns
+                self._sleeps_until_ns, self._waits_until_ns = _NEVER_NS if next_ns is None else next_ns, ends_ns
+                if next_ns is not None and (not self.clock.is_stopped or next_ns <= self.now_ns):
+                    ends_ns = min(ends_ns, self.clock.monotonic_ns(next_ns))
+                wait_s = (ends_ns - time.monotonic_ns()) / NS_PER_S
+                if wait_s > 0:
+                    # A time to live may end in a century, and `wait` has a maximum timeout.
+                    self._wake.wait(min(wait_s, _LONGEST_WAIT_S))
+                else:
+                    self._run(self._end_waits)
+                self._sleeps_until_ns = self._waits_until_ns = 0
 
-def _refuse(_event: Event) -> None:
-    raise BrokerError(ErrorCode.READ_ONLY, _READ_ONLY)
-
-
-def _listener_failed(error: Exception) -> None:
-    if isinstance(error, BrokerError) and error.code is ErrorCode.READ_ONLY:
-        raise error
-    _log.error("a listener failed", exc_info=error)
-
-
-@contextlib.contextmanager
-def _suggesting_read_only(path: Path | str | None, *, read_only: bool) -> Iterator[None]:
-    """Add a hint at `read_only` to the error of a directory that cannot be opened because of its disk."""
-    try:
-        yield
-    except BrokerError as error:
-        is_kept = path is not None and str(path) != "" and is_data_directory(Path(path))
-        if error.code is not ErrorCode.STORAGE_ERROR or read_only or not is_kept:
-            raise
-        about = f"{error.about}; it can still be read if it is opened with read_only=True"
-        raise BrokerError(ErrorCode.STORAGE_ERROR, about) from error
+    def _call_back(self) -> None:
+        while (callback := self._callbacks.get()) is not _end:
+            try:
+                callback()
+            except Exception:
+                _log.exception("a callback failed")

@@ -18,7 +18,7 @@ from itertools import groupby
 from broker_core.broker.broker import Broker
 from broker_core.broker.publishing import PlainQueue
 from broker_core.clock import NS_PER_MS
-from broker_core.log.batch import MAX_BATCH_RECORDS
+from broker_core.limits import MAX_BATCH_RECORDS
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message, StoredMessage
@@ -220,8 +220,8 @@ class OpenBatches:
         try:
             action(*arguments)
         except Exception:
-            # A listener to the events failed: neither the messages nor the present caller may suffer.
-            _log.exception("a listener failed")
+            # Mostly of a listener to the events: neither the other messages nor the present caller may suffer.
+            _log.exception("an open batch could not be applied completely")
 
     def _append(self, batch: _OpenBatch, topic: str, partition: int, messages: list[Message]) -> None:
         self._broker.publishing.publish_batch(batch.opened_ns, topic, partition, messages, client=batch.client)

@@ -7,6 +7,7 @@ draws a frame and grants a slot; the engine works until its budget is spent, tak
 from __future__ import annotations
 
 import enum
+import sys
 import threading
 import time
 from collections import deque
@@ -22,9 +23,22 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
 from broker_core.snapshots import Snapshot
 
+T = TypeVar("T")
+
 # The lag, in wall seconds, that is caught up. A larger one is dropped: a stall must not cause a burst.
 MAX_DEBT_S = 0.5
 STEADY_S = 0.5  # wall seconds without a lag after which `behind_s` is 0 again
+# Without a grant for this long the window is blocked (by a native dialog, for example): the engine continues alone.
+GRANT_TIMEOUT_S = 0.25
+UNGRANTED_SLOT_S = 0.02
+# Reading the clock costs as much as a small step of the broker.
+STEPS_PER_CLOCK_LOOK = 8
+# Interval of `flush`; a crash loses at most this much.
+FLUSH_S = 0.25
+# A snapshot of ten thousand topics takes a third of a second. After one above CHEAP_SNAPSHOT_S, the next follows after
+# SNAPSHOT_RESTS times its cost, so that most of the time remains for the broker.
+CHEAP_SNAPSHOT_S = 0.01
+SNAPSHOT_RESTS = 4
 
 
 class Pace:
@@ -68,21 +82,6 @@ class Pace:
     def behind_s(self) -> float:
         """Session seconds lagged or dropped since the engine last kept up; 0.0 while it does."""
         return s_from_ns(self._lost_ns + self._debt_ns)
-
-
-T = TypeVar("T")
-
-# Without a grant for this long the window is blocked (by a native dialog, for example): the engine continues alone.
-GRANT_TIMEOUT_S = 0.25
-UNGRANTED_SLOT_S = 0.02
-# Reading the clock costs as much as a small step of the broker.
-STEPS_PER_CLOCK_LOOK = 8
-# Interval of `flush`; a crash loses at most this much.
-FLUSH_S = 0.25
-# A snapshot of ten thousand topics takes a third of a second. After one above CHEAP_SNAPSHOT_S, the next follows after
-# SNAPSHOT_RESTS times its cost, so that most of the time remains for the broker.
-CHEAP_SNAPSHOT_S = 0.01
-SNAPSHOT_RESTS = 4
 
 
 class Mode(enum.StrEnum):
@@ -133,7 +132,7 @@ class Engine:
         shared: bool = True,
         between: Callable[[], object] = lambda: None,
     ) -> None:
-        """With `shared`, work only in slots given by `grant`; otherwise whenever something is due.
+        """With `shared` the engine works only in time slots given by `grant`, otherwise whenever something is due.
 
         `between()` is called every few steps while time passes.
         """
@@ -214,17 +213,18 @@ class Engine:
     def step(self) -> Future[None]:
         """Pause, and advance to the next event. The future is done when it has happened."""
 
-        def step() -> None:
+        def pause_and_step() -> None:
             self._set_mode(Mode.PAUSED)
             if self._mode is Mode.PAUSED:
                 self._step()
 
-        return self.post(step)
+        return self.post(pause_and_step)
 
     def run_background(self, task: BackgroundTask) -> Future[bool]:
         """Run `task` as fast as possible, then pause.
 
-        The future gets True when the task is done, False if another command replaced it, or its error.
+        The future gets True when the task is done, False if another command replaced it or the session failed, or the
+        `BrokerError` that the task raised.
         """
         future: Future[bool] = Future()
 
@@ -241,7 +241,7 @@ class Engine:
         return future
 
     def run_open_ended(self) -> None:
-        """From now on the session has no end of its own. What has finished stays finished."""
+        """Let the session run without an end of its own from now on. What has finished stays finished."""
 
         def go_past_the_end() -> None:
             self._until_ns = None
@@ -367,10 +367,8 @@ class Engine:
 
     def _advance(self, end_s: float) -> None:
         loop = self._driven.loop
-        if self._mode is Mode.EXPRESS:
-            target_ns = self._limit_ns(loop.now_ns + 3_600 * NS_PER_S)
-        else:
-            target_ns = self._limit_ns(self._pace.due_ns(time.perf_counter()))
+        is_express = self._mode is Mode.EXPRESS
+        target_ns = self._limit_ns(sys.maxsize if is_express else self._pace.due_ns(time.perf_counter()))
         while True:
             self._between()
             for _ in range(STEPS_PER_CLOCK_LOOK):
@@ -393,7 +391,10 @@ class Engine:
     def _step(self) -> None:
         loop, events = self._driven.loop, self._driven.events
         before = events.count
-        limit_ns = self._limit_ns(loop.now_ns + 3_600 * NS_PER_S)
+        next_ns = loop.next_ns()
+        first_ns = sys.maxsize if next_ns is None else next_ns
+        # To what is due next, however late; further only within an hour, where timers fire without an event.
+        limit_ns = self._limit_ns(max(loop.now_ns + 3_600 * NS_PER_S, first_ns))
         while events.count == before:
             if not loop.run_next(limit_ns):
                 self._finish_if_over(limit_ns)

@@ -6,11 +6,12 @@ import logging
 import math
 import threading
 import time
+from functools import partial
 
 import msgspec
 
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
-from broker_core.engine.host_loop import Host
+from broker_core.engine.host import Host
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetStore
 from broker_core.replies import Reply
@@ -48,7 +49,7 @@ class Writer:
         if not self._event.is_set():
             self._event.set()
 
-    def kept(self) -> Reply[None]:
+    def durable(self) -> Reply[None]:
         """A reply that is settled when all offsets and members so far are on the disk; it fails with STORAGE_ERROR."""
         return self._host.locked(lambda _now: self._offsets.flushed())
 
@@ -62,8 +63,10 @@ class Writer:
         """End the thread, then write everything. Raises STORAGE_ERROR for what could not be written."""
         self.abandon()
         self._sync()
-        self._flush()
-        self.save_queues()
+        try:
+            self._flush()
+        finally:
+            self.save_queues()
         if self._unwritable:
             names = ", ".join(sorted(self._unwritable))
             raise BrokerError(ErrorCode.STORAGE_ERROR, f"the state of {names} could not be saved")
@@ -76,13 +79,13 @@ class Writer:
             self._event.clear()
             try:
                 self._sync()
-                if self._offsets.awaited:
-                    self._flush()
                 if time.monotonic() >= next_tick_s:
                     self._tick()
                     reported = ""
                 if time.monotonic() >= self._next_slice_s:
                     self._compact()
+                if self._offsets.awaited:
+                    self._flush()
             except BrokerError as error:
                 # Waiting callers have the error; the next tick tries again.
                 if str(error) != reported:
@@ -94,7 +97,12 @@ class Writer:
                 next_tick_s = time.monotonic() + self._tick_s
 
     def _tick(self) -> None:
-        self._flush()
+        try:
+            self._flush()
+        finally:  # retention frees space where offsets find none
+            self._save_and_clean()
+
+    def _save_and_clean(self) -> None:
         if time.monotonic() >= self._next_save_s:
             started_s = time.monotonic()
             self.save_queues()
@@ -135,15 +143,12 @@ class Writer:
     def _sync(self) -> None:
         """Rounds of group commit until no caller waits; the lock is free during syncs."""
         while self._broker.durability.syncs.wanted:
-            self._sync_once()
-
-    def _sync_once(self) -> None:
-        # One round at a time: a sync after a failed one must not succeed.
-        with self._syncing:
-            tickets = self._host.locked(lambda _now: self._broker.durability.syncs.begin())
-            for _, ticket in tickets:
-                ticket.run()
-            self._host.locked(lambda now_ns: self._broker.durability.end_sync(now_ns, tickets))
+            # One round at a time: a sync after a failed one must not succeed.
+            with self._syncing:
+                tickets = self._host.locked(lambda _now: self._broker.durability.syncs.begin())
+                for _, ticket in tickets:
+                    ticket.run()
+                self._host.locked(partial(self._broker.durability.end_sync, done=tickets))
 
     def _flush(self) -> None:
         ticket = self._host.locked(lambda _now: self._offsets.begin_flush())
@@ -158,7 +163,7 @@ class Writer:
                 self._save_queues(self._directory)
 
     def _save_queues(self, directory: DataDirectory) -> None:
-        changed, known_to = self._host.locked(self._changed_queues)
+        changed, journal_offset = self._host.locked(self._changed_queues)
         if changed:
             self._host.locked(lambda _now: self._broker.durability.note_unsynced())
             self._sync()
@@ -182,7 +187,7 @@ class Writer:
         if refused is not None:
             raise refused
         if not self._unwritable:
-            self._host.locked(lambda _now: self._broker.durability.journal.forget_before(known_to))
+            self._host.locked(lambda _now: self._broker.durability.journal.forget_before(journal_offset))
 
     def _report_unwritable(self, name: str, error: Exception) -> None:
         if name in self._unwritable:
@@ -193,7 +198,11 @@ class Writer:
         self._host.locked(lambda now_ns: self._broker.corruption.add(now_ns, sentence))
 
     def _changed_queues(self, now_ns: int) -> tuple[dict[str, tuple[tuple[object, ...], KeptQueue]], int]:
-        """(states to save by queue, the journal offset up to which they are complete)."""
+        """(states to save by queue, the journal offset up to which they are complete).
+
+        The mark of a queue differs from its last whenever a restart would find something else: what takes messages,
+        gives them back, finishes them or extends their leases is counted.
+        """
         changed = {}
         for name in self._broker.queues.names():
             queue = self._broker.queues.queue(name)

@@ -18,7 +18,7 @@ from broker_core.faults.kafka_names import JOIN, KAFKA_APIS, KAFKA_ERRORS
 from broker_core.jitter import Jitter
 from broker_core.messages import TopicPartition
 from broker_core.names import free_name
-from broker_core.plurals import counted
+from broker_core.plurals import counted, ordinal
 from broker_core.replies import Reply
 from broker_core.settings import NotNegative, Positive, Settings, TimeS, WaitMsNumber
 from broker_core.snapshots import FaultView
@@ -187,7 +187,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
         return self.delay_ms / 1_000 if self.effect == "delay" else 0
 
     def piece(self, rest_bytes: int) -> tuple[int, float]:
-        """With effect bandwidth or slice: how much of a reply is sent next, and after how many seconds."""
+        """For the effects bandwidth and slice: bytes of a reply to send next, and seconds to wait after them."""
         if self.effect == "slice":
             return self.slice_bytes, self.delay_ms / 1_000
         size_bytes = min(rest_bytes, max(1, self.bytes_per_s // _PIECES_PER_S))
@@ -217,7 +217,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             )
             if part
         )
-        often = "" if self.every == 1 else f", every {self.every}."
+        often = "" if self.every == 1 else f", every {ordinal(self.every)}"
         often += "" if self.probability == 1 else f", {self.probability:.0%} of them"
         most = "" if self.times is None else f", {counted(self.times, 'time')}"
         return f"{effect}: {where}{often}{most}"
@@ -237,9 +237,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(re.escape(pattern).replace(r"\*", ".*"), re.DOTALL)
 
 
-MAX_OVER = 1_000
-# What a request that is due meets in place of the fault; None for nothing.
-Chosen = Callable[[ClientRequest, ClientFault], ClientFault | None]
+MAX_ENDED_COUNTS = 1_000
+# The fault that a request which is due meets instead; None for none.
+Substitute = Callable[[ClientRequest, ClientFault], ClientFault | None]
 
 
 class _Running(msgspec.Struct):
@@ -248,9 +248,9 @@ class _Running(msgspec.Struct):
     since_ns: int
     until_ns: int | None
     timer: Timer | None
-    over: Reply[int]
+    ended: Reply[int]  # with the time
     draw: Callable[[], float]
-    chosen: Chosen | None = None
+    substitute: Substitute | None = None
     matched: int = 0
     met: int = 0
 
@@ -265,16 +265,18 @@ class ClientFaults:
         self._events = events
         self._timers = timers
         self._running: dict[str, _Running] = {}
-        self._over: dict[str, int] = {}  # how often a fault that has ended was met, by its name
+        self._ended_counts: dict[str, int] = {}  # how many requests faults met that have ended, by their name
 
     def named(self, fault: F) -> F:
         """`fault` with a name. Raises INVALID_REQUEST if the name is taken, INVALID_TOPIC if it is invalid."""
         return msgspec.structs.replace(fault, name=free_name(fault.name, "fault", self._running))
 
-    def begin(self, now_ns: int, fault: ClientFault, *, chosen: Chosen | None = None, what: str = "") -> ClientFault:
+    def begin(
+        self, now_ns: int, fault: ClientFault, *, substitute: Substitute | None = None, what: str = ""
+    ) -> ClientFault:
         """Activate `fault`. Returns it with its name. Raises as `named`.
 
-        With `chosen`, that says what each request that is due meets in place of the fault; `what` describes it.
+        Each request that is due meets `substitute(request, fault)` instead if that is given; `what` describes it.
         """
         fault = self.named(fault)
         until_ns, timer = None, None
@@ -282,7 +284,7 @@ class ClientFaults:
             until_ns = now_ns + ns_from_s(fault.for_s)
             timer = self._timers.at(until_ns, lambda at_ns: self.end(at_ns, fault.name))
         self._running[fault.name] = _Running(
-            fault, what or fault.what, now_ns, until_ns, timer, Reply(), Jitter(fault.seed), chosen
+            fault, what or fault.what, now_ns, until_ns, timer, Reply(), Jitter(fault.seed), substitute
         )
         detail = {"fault": f"fault {fault.name}", "until_ns": until_ns, "client_fault": msgspec.to_builtins(fault)}
         self._emit(now_ns, fault, what or fault.what, detail)
@@ -290,28 +292,28 @@ class ClientFaults:
 
     def end(self, now_ns: int, name: str) -> None:
         """End a fault; requests that it held are served. Raises UNKNOWN_FAULT if there is none."""
-        ended = self._find(name)
+        running = self._find(name)
         del self._running[name]
-        self._over[name] = ended.met
-        while len(self._over) > MAX_OVER:
-            del self._over[next(iter(self._over))]
-        if ended.timer is not None:
-            ended.timer.cancel()
-        met = f" after {ended.met} requests" if ended.met != 1 else " after one request"
-        self._emit(now_ns, ended.fault, f"fault {name} is over{met}", {"ended": f"fault {name}"})
-        ended.over.resolve(now_ns)
+        self._ended_counts[name] = running.met
+        while len(self._ended_counts) > MAX_ENDED_COUNTS:
+            del self._ended_counts[next(iter(self._ended_counts))]
+        if running.timer is not None:
+            running.timer.cancel()
+        met = f" after {running.met} requests" if running.met != 1 else " after one request"
+        self._emit(now_ns, running.fault, f"fault {name} is over{met}", {"ended": f"fault {name}"})
+        running.ended.resolve(now_ns)
 
     def fault(self, name: str) -> ClientFault:
         """The active fault `name`. Raises UNKNOWN_FAULT if there is none."""
         return self._find(name).fault
 
-    def over(self, name: str) -> Reply[int]:
+    def ended(self, name: str) -> Reply[int]:
         """A reply that is settled with the time when the fault ends. Raises UNKNOWN_FAULT if there is none."""
-        return self._find(name).over
+        return self._find(name).ended
 
     def met(self, name: str) -> int:
-        """How many requests the fault `name` has affected; also of the last thousand that are over. 0 for none."""
-        return self._running[name].met if name in self._running else self._over.get(name, 0)
+        """How many requests the fault `name` has affected, of the active ones and the last thousand; 0 for others."""
+        return self._running[name].met if name in self._running else self._ended_counts.get(name, 0)
 
     @property
     def any(self) -> bool:
@@ -327,7 +329,7 @@ class ClientFaults:
             running.matched += 1
             due = running.matched > fault.skip and (running.matched - fault.skip) % fault.every == 0
             if due and found is None and running.draw() < fault.probability:
-                found = fault if running.chosen is None else running.chosen(request, fault)
+                found = fault if running.substitute is None else running.substitute(request, fault)
                 if found is None:
                     continue
                 if found.jitter_ms:

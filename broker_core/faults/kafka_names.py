@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Final
 
-from resources import path
+from resources import table
 
 JOIN: Final = "JoinGroup"
-_NAMES = tomllib.loads(path("kafka", "names.toml").read_text("utf-8"))
+_NAMES = table("kafka", "names.toml")
 KAFKA_APIS: Final = tuple[str, ...](_NAMES["apis"])
 RETRIABLE: Final[dict[str, int]] = _NAMES["retriable"]
 FATAL: Final[dict[str, int]] = _NAMES["fatal"]

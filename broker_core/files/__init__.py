@@ -3,7 +3,8 @@
 from broker_core.files.disk_files import DiskFiles, checked_root
 from broker_core.files.memory_files import MemoryFiles
 from broker_core.files.port import AppendFile, Data, FileSystem
-from broker_core.files.wrapped_files import BreakableFiles, ReadOnlyFiles, ReservedFiles, WrappedFiles
+from broker_core.files.read_only_files import ReadOnlyFiles
+from broker_core.files.wrapped_files import BreakableFiles, ReservedFiles, WrappedFiles
 
 __all__ = [
     "AppendFile",

@@ -49,6 +49,15 @@ def checked_root(root: pathlib.Path | str) -> pathlib.Path:
     return pathlib.Path(root)
 
 
+def _write(descriptor: int, data: Data, position: int) -> None:
+    written = os.pwrite(descriptor, data, position)
+    while written < len(data):
+        step = os.pwrite(descriptor, memoryview(data)[written:], position + written)
+        if step == 0:
+            raise OSError(errno.ENOSPC, "nothing was written")
+        written += step
+
+
 class _DiskAppendFile:
     def __init__(self, files: DiskFiles, path: str, size: int) -> None:
         self._files = files
@@ -64,9 +73,7 @@ class _DiskAppendFile:
                 os.ftruncate(descriptor, position)
                 self._tail_unsure = False
             # At an explicit position, so that the remains of a failed write are overwritten.
-            written = os.pwrite(descriptor, data, position)
-            if written != len(data):
-                self._write_rest(descriptor, memoryview(data), written)
+            _write(descriptor, data, position)
         except OSError as error:
             self._tail_unsure = True
             with contextlib.suppress(OSError):
@@ -75,13 +82,6 @@ class _DiskAppendFile:
             raise storage_error(self._path, error) from error
         self.size = position + len(data)
         return position
-
-    def _write_rest(self, descriptor: int, data: memoryview, written: int) -> None:
-        while written < len(data):
-            step = os.pwrite(descriptor, data[written:], self.size + written)
-            if step == 0:
-                raise OSError(errno.ENOSPC, "nothing was written")
-            written += step
 
     def begin_sync(self) -> Callable[[], None]:
         with _about(self._path):
@@ -143,10 +143,7 @@ class DiskFiles:
         with _about(path):
             descriptor = self.descriptor(path)
             data = os.pread(descriptor, length, offset)
-            while len(data) < length:
-                more = os.pread(descriptor, length - len(data), offset + len(data))
-                if not more:
-                    break
+            while len(data) < length and (more := os.pread(descriptor, length - len(data), offset + len(data))):
                 data += more
             return data
 
@@ -158,10 +155,7 @@ class DiskFiles:
         with _about(path):
             descriptor = private.opener(str(self._at(temporary)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             try:
-                written = 0
-                view = memoryview(data)
-                while written < len(view):
-                    written += os.write(descriptor, view[written:])
+                _write(descriptor, data, 0)
                 if durable:
                     os.fsync(descriptor)
             except OSError:
@@ -179,14 +173,13 @@ class DiskFiles:
             return self._at(path).stat().st_size
 
     def exists(self, path: str) -> bool:
-        return self._at(path).exists()
+        with _about(path):
+            return self._at(path).exists()
 
     def listdir(self, path: str) -> list[str]:
-        with _about(path):
-            try:
-                return sorted(os.listdir(self._at(path)))
-            except FileNotFoundError:
-                return []
+        with _about(path), contextlib.suppress(FileNotFoundError):
+            return sorted(os.listdir(self._at(path)))
+        return []
 
     def makedirs(self, path: str) -> None:
         with _about(path):
@@ -224,18 +217,16 @@ class DiskFiles:
         return self._lock(path, os.O_RDWR | os.O_CREAT, shared=False)
 
     def _lock(self, path: str, flags: int, *, shared: bool) -> Callable[[], None]:
-        with _about(path):
-            descriptor = private.opener(str(self._at(path)), flags)
-        try:
-            import fcntl
+        import fcntl
 
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(descriptor)
-            raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{str(self.root)!r}; close that one first") from error
-        held = contextlib.ExitStack()
-        held.callback(os.close, descriptor)  # the lock goes with the descriptor
-        return held.close
+        with _about(path), contextlib.ExitStack() as held:
+            descriptor = private.opener(str(self._at(path)), flags)
+            held.callback(os.close, descriptor)  # the lock goes with the descriptor
+            try:
+                fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{str(self.root)!r}; close that one first") from error
+            return held.pop_all().close
 
     def close(self) -> None:
         for path in list(self._descriptors):

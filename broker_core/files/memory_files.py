@@ -121,8 +121,9 @@ class MemoryFiles:
             del self._directories[directory][name]
 
     def rename(self, old: str, new: str) -> None:
-        self._put(new, self._file(old))
+        content = self._file(old)
         self.remove(old)
+        self._put(new, content)
 
     def truncate(self, path: str, size: int) -> None:
         self._file(path).truncate(size)

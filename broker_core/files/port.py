@@ -40,7 +40,7 @@ class FileSystem(Protocol):
         """Up to `length` bytes from `offset` on; fewer only at the end of the file."""
 
     def pieces(self, path: str, offset: int, length: int) -> list[bytes | memoryview]:
-        """As `read`, without a copy of what is in memory. Their bytes stay as they are."""
+        """The same bytes as `read`, without copying what is in memory. They do not change later."""
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         """Replace the file at `path` by `data` atomically. With `durable`, wait until it survives a power cut."""

@@ -27,14 +27,9 @@ def make_directory(path: Path) -> None:
     path.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
 
 
-def is_open_to_others(directory: Path) -> bool:
-    """Whether other users have access; False on systems without such modes."""
-    return os.name == "posix" and bool(directory.stat().st_mode & _OTHERS)
-
-
 def close_to_others(directory: Path, foreign: str = "") -> None:
     """Remove the access of other users, or log a warning: if that fails, or the directory has a `foreign` file."""
-    if not is_open_to_others(directory):
+    if os.name != "posix" or not directory.stat().st_mode & _OTHERS:  # others have no such modes
         return
     if directory.stat().st_mode & stat.S_ISVTX:
         foreign = "everyone's files"

@@ -159,8 +159,8 @@ def possible(condition: Condition, wanted: bool, source: Source, row: Any, unkno
         case Not():
             return possible(condition.part, not wanted, source, row, unknown)
         case Combined():
-            every = all if condition.every is wanted else any
-            return every(possible(part, wanted, source, row, unknown) for part in condition.parts)
+            quantifier = all if condition.every is wanted else any
+            return quantifier(possible(part, wanted, source, row, unknown) for part in condition.parts)
         case Words():
             return True
         case Flag() | Contains() | Fits() | Equals() | Compares() if condition.name in unknown:

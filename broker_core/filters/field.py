@@ -85,7 +85,7 @@ def closest(text: str, words: Iterable[str]) -> str:
 
 def lacking(name: str, field: str, having: Iterable[str]) -> Sentence | None:
     """A sentence if `field` is asked of `name`, which is not among the things `having` it."""
-    names = sorted(having)
+    names = sorted(set(having))
     if name in names:
         return None
     close = closest(name, names)

@@ -45,7 +45,8 @@ class Filter:
     def values_of(self, name: str) -> tuple[str, ...]:
         """The values that the field is asked to be equal to."""
         asked = leaves(self._condition, excluded=False)
-        return tuple(each.value.text for each in asked if isinstance(each, Equals) and each.name == name)
+        equals = (each for each in asked if isinstance(each, Equals) and each.name == name)
+        return tuple(each.value.text for each in equals if not each.value.is_none)
 
     def tells_apart(self, name: str, values: Collection[str]) -> bool:
         """Whether it asks for some of `values` of a field and not for all: a part of it fits some of them only."""

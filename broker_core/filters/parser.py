@@ -57,6 +57,10 @@ class Token(NamedTuple):
     text: str
     column: int
 
+    @property
+    def is_operator(self) -> bool:
+        return self.part is Part.OPERATOR or (self.part is Part.WORD and self.text.casefold() == "contains")
+
 
 def tokens(text: str) -> list[Token]:
     """The pieces, the last one an END. Raises FilterError for a quote that is not closed and a lone `~`."""
@@ -168,21 +172,18 @@ class Parser:
         return condition.Flag(field.name)
 
     def _is_compared(self, token: Token) -> bool:
-        if self._next.part is Part.OPERATOR:
-            return True
+        field = None if self._fields is None else self._fields.get(token.text)
         if self._next.part is Part.OPEN:
-            field = None if self._fields is None else self._fields.get(token.text)
             return (field is not None and field.argument != "") or self._is_called()
-        known = self._fields is None or self._fields.get(token.text) is not None
-        return known and self._is_word("contains")
+        known = self._fields is None or field is not None
+        return self._next.part is Part.OPERATOR or (known and self._next.is_operator)
 
     def _is_called(self) -> bool:
         """True if one name in brackets follows, and then an operator."""
         if len(self._tokens) < self._at + 4:
             return False
         _open, name, close, operator = self._tokens[self._at : self._at + 4]
-        compared = operator.part is Part.OPERATOR or operator.text.casefold() == "contains"
-        return name.part in {Part.WORD, Part.TEXT} and close.part is Part.CLOSE and compared
+        return name.part in {Part.WORD, Part.TEXT} and close.part is Part.CLOSE and operator.is_operator
 
     def _comparison(self, token: Token) -> condition.Condition:
         field = None
@@ -198,10 +199,11 @@ class Parser:
                     self._next.column,
                 )
             name = called(name, self._argument(name, "" if field is None else field.argument))
-        operator = self._take()
-        word = self._take()
+        if not self._next.is_operator:
+            raise FilterError(Sentence("After {words} comes an operator, such as =.", words=name), self._next.column)
+        operator, word = self._take(), self._take()
         if word.part not in {Part.WORD, Part.TEXT}:
-            raise FilterError(Sentence("After {words} comes a value.", words=operator.text), word.column)
+            raise FilterError(Sentence("After {words} a value is missing.", words=operator.text), word.column)
         if operator.text.casefold() == "contains":
             return condition.Contains(name, word.text)
         if operator.text == "~=":

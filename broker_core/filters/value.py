@@ -47,7 +47,7 @@ class Value:
 
     @property
     def is_none(self) -> bool:
-        """It asks for what is not there."""
+        """Whether the value stands for a missing one: none, null or n/a, unquoted."""
         return not self.quoted and self.number is None and self.text.casefold() in {"none", "null", "n/a"}
 
 

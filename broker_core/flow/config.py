@@ -1,36 +1,9 @@
 from __future__ import annotations
 
-import enum
-from typing import Annotated, Literal
+from typing import Annotated
 
 from broker_core.errors import ConfigError
-from broker_core.settings import AtLeastOne, Positive, PositiveNumber, Settings, WaitMsAboveZero, about
-
-Policy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
-
-
-class OfferResult(enum.StrEnum):
-    ADMITTED = "admitted"
-    REFUSED = "refused"
-    DROPPED = "dropped"
-
-
-class Answer(enum.Enum):
-    PARK = enum.auto()  # the offer waits, first come, first served, until there is space or its deadline passes
-    REFUSE = enum.auto()  # the producer gets an error
-    DROP = enum.auto()  # the messages are dropped without an error
-    EVICT = enum.auto()  # the oldest messages are evicted; where that does not suffice, the new ones are dropped
-    EVICT_LESS_URGENT = enum.auto()  # the same, but only less urgent messages are evicted
-
-
-# (at the depth limit, above the rate). Evicting messages does not lower a rate.
-ANSWERS: dict[Policy, tuple[Answer, Answer]] = {
-    "block": (Answer.PARK, Answer.PARK),
-    "reject": (Answer.REFUSE, Answer.REFUSE),
-    "drop_newest": (Answer.DROP, Answer.DROP),
-    "drop_oldest": (Answer.EVICT, Answer.DROP),
-    "priority_evict": (Answer.EVICT_LESS_URGENT, Answer.DROP),
-}
+from broker_core.settings import AtLeastOne, LimitPolicy, Positive, PositiveNumber, Settings, WaitMsAboveZero, about
 
 
 class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +19,7 @@ class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
         None
     )
     max_bytes: Annotated[Positive | None, about("maximum number of unfinished bytes of the slowest reader")] = None
-    policy: Annotated[Policy, about("what happens at a limit")] = "block"
+    policy: Annotated[LimitPolicy, about("what happens at a limit")] = "block"
     rate_per_s: Annotated[PositiveNumber | None, about("messages a second", flag="--rate")] = None
     burst: Annotated[
         AtLeastOne | None, about("messages allowed at once above the rate (none: as many as in one second)")

@@ -5,6 +5,7 @@ At any time, in messages: offered = admitted + rejected + dropped + failed + wai
 
 from __future__ import annotations
 
+import enum
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -13,19 +14,42 @@ import msgspec
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.flow.config import ANSWERS, Answer, FlowConfig, OfferResult, Policy
+from broker_core.flow.config import FlowConfig
 from broker_core.flow.token_bucket import TokenBucket
 from broker_core.plurals import counted
 from broker_core.replies import Reply
+from broker_core.settings import LimitPolicy
 from broker_core.snapshots import GateView
 from broker_core.timers import Timer, Timers
-
-__all__ = ["ANSWERS", "Answer", "FlowConfig", "Gate", "GateCounts", "OfferResult", "Policy"]
 
 Depth = Callable[[], tuple[int, int, str]]  # (messages, bytes, slowest reader)
 Admit = Callable[[int], object]  # (now_ns): appends the messages of the offer
 # (now_ns, messages, bytes, less urgent than this priority or None): evict to free that much, or nothing
 Evict = Callable[[int, int, int, int | None], bool]
+
+
+class OfferResult(enum.StrEnum):
+    ADMITTED = "admitted"
+    REFUSED = "refused"
+    DROPPED = "dropped"
+
+
+class Answer(enum.Enum):
+    PARK = enum.auto()  # the offer waits, first come, first served, until there is space or its deadline passes
+    REFUSE = enum.auto()  # the producer gets an error
+    DROP = enum.auto()  # the messages are dropped without an error
+    EVICT = enum.auto()  # the oldest messages are evicted; where that does not suffice, the new ones are dropped
+    EVICT_LESS_URGENT = enum.auto()  # the same, but only less urgent messages are evicted
+
+
+# (at the depth limit, above the rate). Evicting messages does not lower a rate.
+ANSWERS: dict[LimitPolicy, tuple[Answer, Answer]] = {
+    "block": (Answer.PARK, Answer.PARK),
+    "reject": (Answer.REFUSE, Answer.REFUSE),
+    "drop_newest": (Answer.DROP, Answer.DROP),
+    "drop_oldest": (Answer.EVICT, Answer.DROP),
+    "priority_evict": (Answer.EVICT_LESS_URGENT, Answer.DROP),
+}
 
 
 class GateCounts(msgspec.Struct):
@@ -70,7 +94,7 @@ class _Offer(msgspec.Struct, eq=False):
 class Gate(msgspec.Struct, eq=False):
     """Backpressure of one topic or queue.
 
-    `evict` makes room (default: new messages are dropped); `readers(count)` is the obstacle of readers.
+    `evict` makes room (default: new messages are dropped); `reader_obstacle(count)` is the first full reader.
     """
 
     target: str
@@ -79,7 +103,7 @@ class Gate(msgspec.Struct, eq=False):
     _events: EventStream
     _timers: Timers
     evict: Evict | None = None
-    readers: Callable[[int], Obstacle | None] = lambda _count: None
+    reader_obstacle: Callable[[int], Obstacle | None] = lambda _count: None
     counts: GateCounts = msgspec.field(default_factory=GateCounts)
     full: bool = False  # whatever its limits, it refuses all
     _bucket: TokenBucket | None = None
@@ -115,34 +139,29 @@ class Gate(msgspec.Struct, eq=False):
         """
         self.counts.offered += count
         offer = _Offer(client, count, size_bytes, priority, admit, Reply(), deadline_ns)
-        obstacle = self._full(offer)
-        above_rate = ANSWERS[self.config.policy][1]
+        obstacle = self._obstacle(offer)
         if self._never_fits(offer):
-            limits = self._limits()
-            what = (
-                f"{counted(count, 'message')} of {size_bytes} bytes {'is' if count == 1 else 'are'} more than {limits}"
-            )
-            self._refuse(now_ns, offer, what)
+            what = f"{counted(count, 'message')} of {size_bytes} bytes {'is' if count == 1 else 'are'}"
+            self._refuse(now_ns, offer, f"{what} more than {self._limits()}")
         elif self._line and (obstacle is None or not obstacle.reader or obstacle.answer is Answer.PARK):
             offer.reader = next(iter(self._line.values())).reader
             self._park(now_ns, offer, f"others wait for {self.target}")
         elif obstacle is not None:
             offer.reader = obstacle.reader
             self._answer(now_ns, offer, obstacle.answer, obstacle.cause)
-        elif self._bucket is not None and self._bucket.take(now_ns, count):
-            self._answer(now_ns, offer, above_rate, self._rate_cause())
         else:
-            self._admit(now_ns, offer)
+            self._admit_at_rate(now_ns, offer)
         return offer.reply
 
     def room(self, now_ns: int) -> None:
+        """Admit waiting offers, in order, as far as there is room."""
         if self._admitting:
             return  # called by a consumer that was served by an admission; the outer call continues
         self._admitting = True
         try:
             while self._line:
                 offer = next(iter(self._line.values()))
-                obstacle = self._full(offer)
+                obstacle = self._obstacle(offer)
                 if obstacle is not None and obstacle.reader and obstacle.answer is Answer.REFUSE:
                     self._leave(now_ns, offer, obstacle.cause)
                     offer.reader = obstacle.reader
@@ -165,11 +184,13 @@ class Gate(msgspec.Struct, eq=False):
 
     def leave(self, now_ns: int, client: str) -> int:
         """`client` has stopped: fail its waiting offers with CLOSED. Returns the number of their messages."""
-        gone = [offer for offer in self._line.values() if offer.client == client]
-        for offer in gone:
-            self._give_up(now_ns, offer, ErrorCode.CLOSED, f"{client} has stopped")
+        failed = 0
+        for offer in [offer for offer in self._line.values() if offer.client == client]:
+            if id(offer.reply) in self._line:  # the failure of one may have withdrawn others
+                self._give_up(now_ns, offer, ErrorCode.CLOSED, f"{client} has stopped")
+                failed += offer.count
         self.room(now_ns)
-        return sum(offer.count for offer in gone)
+        return failed
 
     def withdraw(self, now_ns: int, reply: Reply[OfferResult]) -> bool:
         """Fail the waiting offer of `reply`; False if it does not wait."""
@@ -185,7 +206,7 @@ class Gate(msgspec.Struct, eq=False):
             self._give_up(now_ns, next(iter(self._line.values())), ErrorCode.CLOSED, f"{self.target} is deleted")
 
     def view(self, now_ns: int) -> GateView:
-        messages, _, slowest = self._depth()
+        messages, size_bytes, slowest = self._depth()
         view = GateView(
             target=self.target,
             policy=self.config.policy,
@@ -195,6 +216,8 @@ class Gate(msgspec.Struct, eq=False):
             tokens=None if self._bucket is None else self._bucket.tokens(now_ns),
             slowest=slowest,
             dropped=self.counts.dropped,
+            depth_bytes=0 if self.config.max_bytes is None else size_bytes,
+            limit_bytes=self.config.max_bytes,
         )
         return self.held_by(now_ns, "", view)
 
@@ -210,19 +233,19 @@ class Gate(msgspec.Struct, eq=False):
 
     # -- inside
 
-    def _full(self, offer: _Offer) -> Obstacle | None:
+    def _obstacle(self, offer: _Offer) -> Obstacle | None:
         if self.full:
             return Obstacle(Answer.REFUSE, f"{self.target} is full")
         config = self.config
         if config.max_messages is None and config.max_bytes is None:
-            return self.readers(offer.count)
+            return self.reader_obstacle(offer.count)
         messages, size_bytes, slowest = self._depth()
         if config.max_messages is not None and messages + offer.count > config.max_messages:
             cause = f"{self.target} is full: {messages} of {config.max_messages} messages"
         elif config.max_bytes is not None and size_bytes + offer.size_bytes > config.max_bytes:
             cause = f"{self.target} is full: {size_bytes} of {config.max_bytes} bytes"
         else:
-            return self.readers(offer.count)
+            return self.reader_obstacle(offer.count)
         return Obstacle(ANSWERS[config.policy][0], f"{cause}, slowest reader {slowest}" if slowest else cause)
 
     def _never_fits(self, offer: _Offer) -> bool:
@@ -236,9 +259,6 @@ class Gate(msgspec.Struct, eq=False):
         allowed = " and ".join(counted(limit, unit) for limit, unit in limits if limit is not None)
         return f"{self.target} can ever take ({allowed})"
 
-    def _rate_cause(self) -> str:
-        return f"{self.target} takes at most {self.config.rate_per_s:g} messages/s"
-
     def _answer(self, now_ns: int, offer: _Offer, answer: Answer, cause: str) -> None:
         if answer is Answer.PARK:
             self._park(now_ns, offer, cause)
@@ -248,8 +268,13 @@ class Gate(msgspec.Struct, eq=False):
             self.counts.dropped += offer.count
             self._emit(now_ns, EventKind.DROPPED, offer, cause)
             offer.reply.resolve(OfferResult.DROPPED)
-        elif self._bucket is not None and self._bucket.take(now_ns, offer.count):
-            self._answer(now_ns, offer, ANSWERS[self.config.policy][1], self._rate_cause())
+        else:
+            self._admit_at_rate(now_ns, offer)
+
+    def _admit_at_rate(self, now_ns: int, offer: _Offer) -> None:
+        if self._bucket is not None and self._bucket.take(now_ns, offer.count):
+            cause = f"{self.target} takes at most {self.config.rate_per_s:g} messages/s"
+            self._answer(now_ns, offer, ANSWERS[self.config.policy][1], cause)
         else:
             self._admit(now_ns, offer)
 
@@ -261,7 +286,7 @@ class Gate(msgspec.Struct, eq=False):
         over = messages + offer.count - config.max_messages if config.max_messages is not None else 0
         over_bytes = size_bytes + offer.size_bytes - config.max_bytes if config.max_bytes is not None else 0
         than = offer.priority if answer is Answer.EVICT_LESS_URGENT else None
-        return self.evict(now_ns, max(over, 0), max(over_bytes, 0), than) and self._full(offer) is None
+        return self.evict(now_ns, max(over, 0), max(over_bytes, 0), than) and self._obstacle(offer) is None
 
     def _admit(self, now_ns: int, offer: _Offer) -> None:
         try:
@@ -274,13 +299,13 @@ class Gate(msgspec.Struct, eq=False):
             offer.reply.resolve(OfferResult.ADMITTED)
 
     def _refuse(self, now_ns: int, offer: _Offer, cause: str) -> None:
-        self._count_rejected(offer)
-        self._emit(now_ns, EventKind.REJECTED, offer, cause)
+        self._reject(now_ns, offer, cause)
         offer.reply.resolve(OfferResult.REFUSED)
 
-    def _count_rejected(self, offer: _Offer) -> None:
+    def _reject(self, now_ns: int, offer: _Offer, cause: str) -> None:
         self.counts.rejected += offer.count
         self._held.setdefault(offer.reader, _FullReader()).rejected += offer.count
+        self._emit(now_ns, EventKind.REJECTED, offer, cause)
 
     def _park(self, now_ns: int, offer: _Offer, cause: str) -> None:
         self._line[id(offer.reply)] = offer
@@ -296,7 +321,7 @@ class Gate(msgspec.Struct, eq=False):
         blocked[offer.client] = (since_ns, offers + 1)
         if not offers:
             self._emit(now_ns, EventKind.PRODUCER_BLOCKED, offer, cause)
-        if self._bucket is not None and len(self._line) == 1 and self._full(offer) is None:
+        if self._bucket is not None and len(self._line) == 1 and self._obstacle(offer) is None:
             self._wake_at(now_ns + self._bucket.wait_ns(now_ns, offer.count))
 
     def _leave(self, now_ns: int, offer: _Offer, cause: str) -> None:
@@ -313,14 +338,13 @@ class Gate(msgspec.Struct, eq=False):
         self._emit(now_ns, EventKind.PRODUCER_UNBLOCKED, offer, cause)
 
     def _time_out(self, now_ns: int, offer: _Offer) -> None:
-        obstacle = self._full(offer)
+        obstacle = self._obstacle(offer)
         self._give_up(now_ns, offer, ErrorCode.THROTTLED, offer.cause if obstacle is None else obstacle.cause)
         self.room(now_ns)
 
     def _give_up(self, now_ns: int, offer: _Offer, code: ErrorCode, cause: str) -> None:
         self._leave(now_ns, offer, cause)
-        self._count_rejected(offer)
-        self._emit(now_ns, EventKind.REJECTED, offer, cause)
+        self._reject(now_ns, offer, cause)
         offer.reply.fail(BrokerError(code, cause))
 
     def _wake_at(self, deadline_ns: int) -> None:

@@ -20,12 +20,12 @@ Advance = tuple[str, int, int | None, int]
 CountHeld = Callable[[str, str, int, str, int | None], tuple[int, int | None]]
 
 
-class Reads(msgspec.Struct, eq=False):
+class Reads(msgspec.Struct, eq=False, kw_only=True):
     """What groups ask of the logs, and of those who read them.
 
     `end_offset`, `start_offset` and `markers_between` may raise UNKNOWN_TOPIC_OR_PARTITION; `partitions_of(topic)` is 0
-    then. `position` of the owner, `held` and `published_ns` serve views only, and None is unknown. `anew(now_ns)` is
-    called when a generation begins, which may read fewer topics than the last.
+    then. `position` of the owner, `held` and `published_ns` serve views only, and None is unknown. A new generation,
+    of which `on_new_generation(now_ns)` is told, may read fewer topics than the last.
     """
 
     end_offset: Callable[[str, int], int]
@@ -36,7 +36,7 @@ class Reads(msgspec.Struct, eq=False):
     position: Callable[[str, str, int], int | None] = lambda group, topic, partition: None
     held: CountHeld = lambda *_place: (0, None)
     published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None
-    anew: Callable[[int], object] = lambda now_ns: None
+    on_new_generation: Callable[[int], object] = lambda now_ns: None
 
 
 class Commits(msgspec.Struct, eq=False):
@@ -83,7 +83,7 @@ class Commits(msgspec.Struct, eq=False):
     def start(self, group: str, topic: str, partition: int) -> int | None:
         return self._starts.get((group, topic, partition))
 
-    def begin(self, group: str, topic: str, partition: int, offset: int) -> bool:
+    def note_start(self, group: str, topic: str, partition: int, offset: int) -> bool:
         """The group reads from `offset` on, having committed nothing. False if that is no news."""
         known = self._starts.get((group, topic, partition))
         self._starts[group, topic, partition] = offset
@@ -94,59 +94,57 @@ class Commits(msgspec.Struct, eq=False):
         for key in [key for key in self._starts if group == key[0] or topic == key[1]]:
             del self._starts[key]
 
-    def goes_on(self, group: str, topic: str, partition: int) -> int | None:
+    def next_offset(self, group: str, topic: str, partition: int) -> int | None:
         """The committed offset, or else where the group began to read; None if neither is known."""
         committed = self.committed(group, topic, partition)
         return self.start(group, topic, partition) if committed is None else committed
 
-    def _first_left(self, group: str, topic: str, partition: int) -> int | None:
-        """Where the messages begin that it has not committed: none below the beginning of the log."""
-        goes_on = self.goes_on(group, topic, partition)
-        return None if goes_on is None else max(goes_on, self._reads.start_offset(topic, partition))
-
     def lag(self, group: str, topic: str, partition: int) -> int | None:
-        """Messages from where the group goes on, or began, up to the end; None if that is not known."""
-        begin, end = self._first_left(group, topic, partition), self._reads.end_offset(topic, partition)
-        markers = 0 if begin is None else self._reads.markers_between(topic, partition, begin, end)
-        return lag_behind(0, end - markers, begin, lambda _offset: None)[0]
+        """Messages from the next offset of the group up to the end; None if that is not known."""
+        end = self._reads.end_offset(topic, partition)
+        return self._behind(0, group, topic, partition, end, lambda _offset: None)[0]
+
+    def _behind(
+        self, now_ns: int, group: str, topic: str, partition: int, end: int, published_ns: Callable[[int], int | None]
+    ) -> tuple[int | None, int | None]:
+        """`lag_behind`, where markers between the group and the end are no messages."""
+        next_offset = self.next_offset(group, topic, partition)
+        first_left = None if next_offset is None else max(next_offset, self._reads.start_offset(topic, partition))
+        markers = 0 if first_left is None else self._reads.markers_between(topic, partition, first_left, end)
+        return lag_behind(now_ns, end - markers, first_left, published_ns)
 
     def view(self, now_ns: int, group: str, topic: str, partition: int, owner: str, member: str) -> OffsetView:
         """The offsets of the group in one partition. `owner` is "" for none; `member` is its member id."""
         end, committed = self._reads.end_offset(topic, partition), self.committed(group, topic, partition)
-        goes_on, begin = self.goes_on(group, topic, partition), self._first_left(group, topic, partition)
-        markers = 0 if begin is None else self._reads.markers_between(topic, partition, begin, end)
-        published = partial(self._reads.published_ns, topic, partition)
-        lag, lag_ns = lag_behind(now_ns, end - markers, begin, published)
+        published_ns = partial(self._reads.published_ns, topic, partition)
+        lag, lag_ns = self._behind(now_ns, group, topic, partition, end, published_ns)
         position = self._reads.position(group, topic, partition) if owner else None
         in_flight, first = self._reads.held(group, topic, partition, member, committed) if owner else (0, None)
-        start = goes_on if committed is None else None
+        start = self.start(group, topic, partition) if committed is None else None
         return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight, first, start)
 
     def check(self, topic: str, partition: int, value: OffsetAndMetadata, *, beyond_end: bool = False) -> None:
         """Raises OFFSET_OUT_OF_RANGE and OFFSET_METADATA_TOO_LARGE."""
         end = self._reads.end_offset(topic, partition)
         if value.offset < 0 or (value.offset > end and not beyond_end):
-            raise BrokerError(
-                ErrorCode.OFFSET_OUT_OF_RANGE, f"{topic}-{partition} ends at {end}, {value.offset} cannot be committed"
-            )
+            about = f"{topic}-{partition} ends at {end}, {value.offset} cannot be committed"
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, about)
         if len(value.metadata.encode()) > MAX_COMMIT_METADATA_BYTES:
-            raise BrokerError(
-                ErrorCode.OFFSET_METADATA_TOO_LARGE,
-                f"{topic}-{partition}: at most {MAX_COMMIT_METADATA_BYTES} bytes are allowed",
-            )
+            about = f"{topic}-{partition}: at most {MAX_COMMIT_METADATA_BYTES} bytes are allowed"
+            raise BrokerError(ErrorCode.OFFSET_METADATA_TOO_LARGE, about)
 
 
 def lag_behind(
-    now_ns: int, end: int, begin: int | None, published_ns: Callable[[int], int | None]
+    now_ns: int, end: int, first_left: int | None, published_ns: Callable[[int], int | None]
 ) -> tuple[int | None, int | None]:
-    """Messages to the end from `begin`, the committed offset, or else where the group began to read; and the age of the
-    first of them. None if not known; of a partition that never held a message it is 0.
+    """Messages to the end from `first_left`, the first offset that a group has not committed, and the age of the first
+    of them. None if not known; of a partition that never held a message it is 0.
 
     `end` is less by one for each marker in between, which is no message. `published_ns(offset)` is the time of a
     stored message.
     """
-    if begin is None:
+    if first_left is None:
         return (None, None) if end else (0, 0)
-    lag = max(0, end - begin)
-    oldest_ns = published_ns(begin) if lag else now_ns
+    lag = max(0, end - first_left)
+    oldest_ns = published_ns(first_left) if lag else now_ns
     return lag, None if oldest_ns is None else max(0, now_ns - oldest_ns)

@@ -41,7 +41,7 @@ class GroupConfig(Settings, frozen=True):
 
     @property
     def of_groups(self) -> GroupSettings:
-        """What a group has that has no settings of its own."""
+        """The settings of groups that have none of their own."""
         session_ms, heartbeat_ms = self.consumer_session_timeout_ms, self.consumer_heartbeat_interval_ms
         return GroupSettings(session_ms, heartbeat_ms, session_ms, heartbeat_ms)
 

@@ -100,10 +100,6 @@ def _kept(member: Member) -> KeptMember:
     )
 
 
-def kept_group(data: bytes) -> KeptGroup:
-    return _DECODER.decode(data)
-
-
 def member_of(kept: KeptMember, kind: GroupType, now_ns: int) -> Member:
     make = ConsumerMember if kind == "consumer" else Member
     member = make(kept.member_id, kept.client, kept.instance_id, now_ns)
@@ -144,7 +140,7 @@ class GroupCoordinator:
         self._metadata_bytes = 0  # of all members; at least what it is, as long as nobody has counted again
         for name in offsets.groups():
             numbers = offsets.numbers(name)
-            self._groups[name] = Group(name, numbers.generation, numbers.members)
+            self._groups[name] = Group(name, numbers.generation, numbers.last_member_number)
         offsets.members_of = self._kept
 
     # -- over a restart
@@ -160,7 +156,7 @@ class GroupCoordinator:
         for name, data in self.offsets.members().items():
             group = self._found(now_ns, name)
             if data and not group.members:
-                self._restore(group, now_ns, kept_group(data))
+                self._restore(group, now_ns, _DECODER.decode(data))
                 group.settle()
 
     def _restore(self, group: Group, now_ns: int, kept: KeptGroup) -> None:
@@ -180,7 +176,7 @@ class GroupCoordinator:
             group.topics = {topic: self._reads.partitions_of(topic) for topic in sorted(group.subscribe())}
         for each in kept.members:
             member = group.members[each.member_id]
-            self._rebalancer.say_joined(group, now_ns, member, f"{member.client} is a member since before: {cause}")
+            self._rebalancer.emit_joined(group, now_ns, member, f"{member.client} is a member since before: {cause}")
             self._rebalancer.assign(group, now_ns, member, each.owned)
         self._rebalancer.move(group, now_ns, GroupState.STABLE)
         if kept.settled:
@@ -188,7 +184,7 @@ class GroupCoordinator:
         if kept.type == "consumer":
             self._reconciler.assign_anew(group, now_ns, cause)
         else:
-            self._rebalancer.begin(group, now_ns, cause)
+            self._rebalancer.prepare_rebalance(group, now_ns, cause)
 
     # -- calls of members
 
@@ -299,7 +295,7 @@ class GroupCoordinator:
         return found is not None and found.type == "consumer"
 
     def protocol(self, group: str) -> tuple[str, str]:
-        """What its members are or were, "" if it never had one, and their assignor. Raises GROUP_ID_NOT_FOUND."""
+        """The members' protocol type, "" if there never was one, and their assignor. Raises GROUP_ID_NOT_FOUND."""
         found = self._existing(group)
         return found.protocol_type, found.protocol
 
@@ -374,7 +370,7 @@ class GroupCoordinator:
 
     def begin(self, now_ns: int, group: str, client: str, topic: str, partition: int, offset: int) -> None:
         """`client` begins at `offset`, for its group has committed nothing there; an event where that is news."""
-        if self.commits.begin(group, topic, partition, offset):
+        if self.commits.note_start(group, topic, partition, offset):
             self._events.emit(
                 now_ns,
                 EventKind.READING_BEGAN,
@@ -434,7 +430,7 @@ class GroupCoordinator:
                 group.settle()
                 continue
             group.topics[topic] = count
-            self._rebalancer.begin(group, now_ns, f"topic {topic} {what}")
+            self._rebalancer.prepare_rebalance(group, now_ns, f"topic {topic} {what}")
             self._rebalancer.proceed(group, now_ns)
             group.settle()
 

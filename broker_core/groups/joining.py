@@ -16,6 +16,7 @@ from broker_core.groups.protocol import MemberSubscription
 from broker_core.groups.rebalancing import Rebalancer
 from broker_core.groups.states import GroupState
 from broker_core.limits import MAX_ASSIGNORS, MAX_GROUP_METADATA_BYTES
+from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 
@@ -103,8 +104,8 @@ class Joining(msgspec.Struct, eq=False):
         self._watch(group, now_ns, member, request)
         group.park(member, reply)
         cause = request.cause or f"{member.client} joined"
-        self._rebalancer.say_joined(group, now_ns, member, cause)
-        self._rebalancer.begin(group, now_ns, cause)
+        self._rebalancer.emit_joined(group, now_ns, member, cause)
+        self._rebalancer.prepare_rebalance(group, now_ns, cause)
 
     def _rejoin(
         self, group: Group, now_ns: int, member: Member, request: JoinRequest, reply: Reply[JoinResult]
@@ -125,7 +126,8 @@ class Joining(msgspec.Struct, eq=False):
         group.park(member, reply)
         why = _why(group, member, old)
         if why or group.state is not GroupState.PREPARING:
-            self._rebalancer.begin(group, now_ns, request.cause or why or f"{member.client} asked for a rebalance")
+            cause = request.cause or why or f"{member.client} asked for a rebalance"
+            self._rebalancer.prepare_rebalance(group, now_ns, cause)
 
     def _come_back(
         self, group: Group, now_ns: int, member: Member, request: JoinRequest, reply: Reply[JoinResult]
@@ -142,7 +144,7 @@ class Joining(msgspec.Struct, eq=False):
         group.offer(member, request.protocols)
         self._watch(group, now_ns, member, request)
         cause = f"{member.client} came back as {member.instance_id}"
-        self._rebalancer.say_joined(group, now_ns, member, cause, old_id, heard_ns)
+        self._rebalancer.emit_joined(group, now_ns, member, cause, old_id, heard_ns)
         if group.state is GroupState.STABLE and group.elect_protocol() == group.protocol:
             member.subscription = read_subscription(
                 group.protocol_type, member.protocols[group.protocol], member.instance_id
@@ -154,7 +156,7 @@ class Joining(msgspec.Struct, eq=False):
         why = _why(group, member, old)
         if why or group.state is not GroupState.PREPARING:
             why = why or f"{member.client} came back during a rebalance"
-            self._rebalancer.begin(group, now_ns, request.cause or why)
+            self._rebalancer.prepare_rebalance(group, now_ns, request.cause or why)
 
     def _must_fit(self, group: Group, request: JoinRequest) -> None:
         if not group.accepts(request.protocol_type, request.protocols):
@@ -182,5 +184,5 @@ def _why(group: Group, member: Member, old: MemberSubscription) -> str:
         return f"{member.client} changed its subscription"
     given_back = len(set(old.owned) - set(new.owned)) if group.cooperative else 0
     if given_back:
-        return f"{member.client} gave back {given_back} partition{'s' if given_back > 1 else ''}"
+        return f"{member.client} gave back {counted(given_back, 'partition')}"
     return ""

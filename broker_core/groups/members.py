@@ -89,7 +89,7 @@ class Member(msgspec.Struct, eq=False):
 
     @property
     def metadata_bytes(self) -> int:
-        """Of what it has sent of itself, and was sent."""
+        """Size of the member's assignment and of its metadata for each protocol."""
         return len(self.assignment) + sum(map(len, self.protocols.values()))
 
     @property
@@ -99,7 +99,7 @@ class Member(msgspec.Struct, eq=False):
 
     @property
     def heard_ns(self) -> int:
-        """Its last sign of life: a heartbeat, or the end of its connection."""
+        """When the member was last known to be alive: its last heartbeat, or the end of its connection."""
         return self.seen_ns if self.session is None else max(self.seen_ns, self.session.heard_ns)
 
     def heard(self, now_ns: int) -> None:
@@ -247,7 +247,7 @@ class ConsumerMember(Member, eq=False):
             self.tell_again()
 
     def tell_again(self) -> None:
-        """It gets its assignment with its next heartbeat, whatever it was told before."""
+        """Send the member its assignment with its next heartbeat, even if it has been sent already."""
         self.reported = _OTHER
 
     def stop_timer(self) -> None:

@@ -129,4 +129,4 @@ class MixedGroups:
             self._turned(group, now_ns, old, Member)
         group.type = "classic"
         group.protocol = group.elect_protocol()
-        self._rebalancer.begin(group, now_ns, cause)
+        self._rebalancer.prepare_rebalance(group, now_ns, cause)

@@ -9,6 +9,7 @@ from typing import Any
 import crc32c
 import msgspec
 
+from broker_core.decoding import from_msgpack
 from broker_core.files import AppendFile, FileSystem
 
 _FRAME = struct.Struct(">II")  # length of the body in bytes, its CRC-32C
@@ -35,7 +36,7 @@ class GroupRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     group: str
     generation: int | None
-    members: int = 0
+    last_member_number: int = 0
 
 
 class MembersRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -45,7 +46,7 @@ class MembersRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     members: bytes
 
 
-class Changes(msgspec.Struct, frozen=True, array_like=True):
+class FlushedRows(msgspec.Struct, frozen=True, array_like=True):
     """The rows of flush `number`, which counts on over restarts; both journal and file say the last that they have."""
 
     offsets: list[OffsetRow]
@@ -74,7 +75,7 @@ class OffsetJournal:
     def exists(self) -> bool:
         return self._files.exists(self._path)
 
-    def read(self) -> Iterator[Changes]:
+    def read(self) -> Iterator[FlushedRows]:
         """The flushes in order, up to the end or the first incomplete or corrupt frame."""
         data = memoryview(self._files.read(self._path, 0, self._files.size(self._path)))
         at = 0
@@ -84,10 +85,10 @@ class OffsetJournal:
             # No frame is empty; zeros would have the checksum of nothing.
             if not length or len(body) < length or crc32c.crc32c(body) != checksum:
                 return
-            yield msgspec.msgpack.decode(body, type=Changes)
+            yield from_msgpack(body, FlushedRows)
             at += _FRAME.size + length
 
-    def rewrite(self, everything: Changes) -> None:
+    def rewrite(self, everything: FlushedRows) -> None:
         """Replace the journal by one frame. Raises STORAGE_ERROR; the old journal stays then."""
         frame = _frame(everything)
         if self._file is not None:
@@ -96,7 +97,7 @@ class OffsetJournal:
         self._files.write_whole(self._path, frame, durable=self._durable)
         self._first_bytes = len(frame)
 
-    def append(self, changes: Changes) -> None:
+    def append(self, changes: FlushedRows) -> None:
         """Append a flush. Raises STORAGE_ERROR; nothing is appended then."""
         if self._file is None:
             self._file = self._files.open_append(self._path)
@@ -115,6 +116,6 @@ class OffsetJournal:
         self._files.close()
 
 
-def _frame(changes: Changes) -> bytes:
+def _frame(changes: FlushedRows) -> bytes:
     body = msgspec.msgpack.encode(changes)
     return _FRAME.pack(len(body), crc32c.crc32c(body)) + body

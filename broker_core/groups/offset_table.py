@@ -13,7 +13,7 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import private
-from broker_core.groups.offset_journal import Changes, GroupRow, MembersRow, OffsetRow
+from broker_core.groups.offset_journal import FlushedRows, GroupRow, MembersRow, OffsetRow
 
 R = TypeVar("R", OffsetRow, GroupRow, MembersRow)
 MEMORY = ":memory:"
@@ -82,7 +82,7 @@ class OffsetTable:
             raise self._fault("cannot be opened", error) from error
         self.connection = connection
 
-    def read(self) -> Changes:
+    def read(self) -> FlushedRows:
         try:
             verdict = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
@@ -90,11 +90,11 @@ class OffsetTable:
             offsets, groups, members = (
                 [_row(row, kind) for row in _rows(self.connection, name, key)] for name, key, kind in _TABLES
             )
-            return Changes(offsets, groups, members, self.connection.execute("PRAGMA user_version").fetchone()[0])
+            return FlushedRows(offsets, groups, members, self.connection.execute("PRAGMA user_version").fetchone()[0])
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._fault("cannot be read", error) from error
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: FlushedRows) -> None:
         execute, many = self.connection.execute, self.connection.executemany
         try:
             execute("BEGIN IMMEDIATE")
@@ -141,8 +141,8 @@ def quarantine(path: str) -> str:
     return aside
 
 
-def salvage(path: str) -> Changes:
-    found = Changes([], [], [])
+def salvage(path: str) -> FlushedRows:
+    found = FlushedRows([], [], [])
     for (name, key, kind), rows in zip(_TABLES, found.rows, strict=True):
         with (
             suppress(sqlite3.Error, UnicodeDecodeError),

@@ -10,7 +10,7 @@ import msgspec
 
 from broker_core.errors import BrokerError
 from broker_core.files import DiskFiles, FileSystem
-from broker_core.groups.offset_journal import NUMBERS, Changes, GroupRow, MembersRow, OffsetJournal, OffsetRow
+from broker_core.groups.offset_journal import NUMBERS, FlushedRows, GroupRow, MembersRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import MEMORY, CorruptTable, OffsetTable, quarantine, salvage
 from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.replies import Reply
@@ -20,17 +20,18 @@ class GroupNumbers(msgspec.Struct, frozen=True, gc=False):
     """Counters of a group that continue after a restart, so that old members stay fenced."""
 
     generation: int = 0
-    members: int = 0
+    last_member_number: int = 0
 
 
 class FlushTicket(msgspec.Struct, eq=False):
     """Changes that one thread writes to the disk, without the broker's lock, for all who wait for them."""
 
-    changes: Changes
-    _everything: Changes | None
+    changes: FlushedRows
+    _everything: FlushedRows | None
     _table: OffsetTable
     _journal: OffsetJournal | None
     awaited_by: list[Reply[None]]
+    journal_written: bool = False
     error: BrokerError | CorruptTable | None = None
 
     def run(self) -> None:
@@ -41,6 +42,7 @@ class FlushTicket(msgspec.Struct, eq=False):
                     self._journal.rewrite(self._everything)
                 else:
                     self._journal.append(self.changes)
+                self.journal_written = True
             self._table.write(self.changes)
         except (BrokerError, CorruptTable) as error:
             self.error = error
@@ -119,7 +121,6 @@ class OffsetStore:
     def delete_group(self, group: str) -> None:
         for topic, partition in list(self._offsets.get(group, {})):
             self.delete(group, topic, partition)
-        self._offsets.pop(group, None)
         if self._numbers.pop(group, None) is not None:
             self._changed_groups.add(group)
 
@@ -128,8 +129,8 @@ class OffsetStore:
     def numbers(self, group: str) -> GroupNumbers:
         return self._numbers.get(group, GroupNumbers())
 
-    def set_numbers(self, group: str, generation: int, members: int) -> None:
-        self._numbers[group] = GroupNumbers(generation, members)
+    def set_numbers(self, group: str, generation: int, last_member_number: int) -> None:
+        self._numbers[group] = GroupNumbers(generation, last_member_number)
         self._changed_groups.add(group)
 
     # -- members
@@ -207,6 +208,8 @@ class OffsetStore:
             self._table.write(self._everything())
             self.corruption = f"{self._path} was damaged: it is kept as {aside}; nothing was lost"
         elif ticket.error is not None:
+            if not ticket.journal_written:
+                self._number = (ticket.changes.number - 1) % NUMBERS
             self._changed.update((row.group, row.topic, row.partition) for row in ticket.changes.offsets)
             self._changed_groups.update(row.group for row in ticket.changes.groups)
             for each in ticket.changes.members:
@@ -235,18 +238,15 @@ class OffsetStore:
             if ahead > 1:
                 why = "lacks the last commits, which were in its -wal file"
                 raise CorruptTable(why)
-            if ahead:
+            if ahead or lost:
                 self._replay(self._journal)
                 table.write(self._everything())
+            if lost:
+                self.corruption = f"{self._path} was missing; it is rebuilt from its journal"
         except CorruptTable:
             if table is not None:
                 table.close()
             table = self._rebuild(quarantine(self._path), why)
-        else:
-            if lost:
-                self._replay(self._journal)
-                table.write(self._everything())
-                self.corruption = f"{self._path} was missing; it is rebuilt from its journal"
         if self._journal is not None:
             self._journal.rewrite(self._everything())
         return table
@@ -266,9 +266,7 @@ class OffsetStore:
         """How many flushes the journal, written first, has after flush `number`: 1 if the process died in between."""
         if self._journal is None or not self._journal.exists():
             return 0
-        last = number
-        for changes in self._journal.read():
-            last = changes.number
+        last = [number, *(changes.number for changes in self._journal.read())][-1]
         ahead = (last - number) % NUMBERS
         return ahead if ahead < NUMBERS // 2 else 0
 
@@ -286,7 +284,7 @@ class OffsetStore:
                 self._apply(changes)
         return whole
 
-    def _apply(self, changes: Changes) -> None:
+    def _apply(self, changes: FlushedRows) -> None:
         self._number = changes.number
         for row in changes.offsets:
             if row.offset is None:
@@ -298,7 +296,7 @@ class OffsetStore:
             if each.generation is None:
                 self._numbers.pop(each.group, None)
             else:
-                self._numbers[each.group] = GroupNumbers(each.generation, each.members)
+                self._numbers[each.group] = GroupNumbers(each.generation, each.last_member_number)
         for kept in changes.members:
             self._members[kept.group] = kept.members
 
@@ -321,25 +319,25 @@ class OffsetStore:
             del partitions[group]
         return True
 
-    def _changes(self) -> Changes:
+    def _changes(self) -> FlushedRows:
         # Sorted, so that the journal is deterministic.
-        return Changes(
+        return FlushedRows(
             [self._row(*key) for key in sorted(self._changed)],
             [self._group_row(group) for group in sorted(self._changed_groups)],
-            [MembersRow(group, self._members[group]) for group in sorted(self._changed_members) if self._kept(group)],
+            [row for group in sorted(self._changed_members) if (row := self._members_row(group)) is not None],
             (self._number + 1) % NUMBERS,
         )
 
-    def _kept(self, group: str) -> bool:
-        """Whether what is to be kept of its members is news."""
+    def _members_row(self, group: str) -> MembersRow | None:
+        """Note what is to be kept of its members; None if that is known already."""
         members = self.members_of(group)
         if members is None or members == self._members.get(group, b""):
-            return False
+            return None
         self._members[group] = members
-        return True
+        return MembersRow(group, members)
 
-    def _everything(self) -> Changes:
-        return Changes(
+    def _everything(self) -> FlushedRows:
+        return FlushedRows(
             [self._row(group, *key) for group, committed in self._offsets.items() for key in committed],
             [self._group_row(group) for group in self._numbers],
             [MembersRow(group, members) for group, members in self._members.items() if members],
@@ -354,4 +352,4 @@ class OffsetStore:
 
     def _group_row(self, group: str) -> GroupRow:
         numbers = self._numbers.get(group)
-        return GroupRow(group, None) if numbers is None else GroupRow(group, numbers.generation, numbers.members)
+        return GroupRow(group, None) if numbers is None else GroupRow(group, *msgspec.structs.astuple(numbers))

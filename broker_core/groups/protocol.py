@@ -12,7 +12,7 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_GROUP_METADATA_BYTES
-from broker_core.messages import TopicPartition
+from broker_core.messages import TopicPartition, grouped
 
 SUBSCRIPTION_VERSION = 3
 ASSIGNMENT_VERSION = 0
@@ -82,8 +82,7 @@ def decode_assignment(data: bytes) -> Assignment:
         return Assignment(())
     reader = _ProtocolReader(data, "assignment")
     reader.version()
-    partitions = reader.partitions()
-    return Assignment(partitions, reader.nullable_bytes())
+    return Assignment(reader.partitions(), reader.nullable_bytes())
 
 
 def _string(text: str) -> bytes:
@@ -98,9 +97,7 @@ def _bytes(data: bytes) -> bytes:
 
 
 def _partitions(partitions: Iterable[TopicPartition]) -> bytes:
-    by_topic: dict[str, list[int]] = {}
-    for topic, partition in sorted(partitions):
-        by_topic.setdefault(topic, []).append(partition)
+    by_topic = grouped(sorted(partitions))
     parts = [_INT32.pack(len(by_topic))]
     for topic, numbers in by_topic.items():
         parts.append(_string(topic))

@@ -32,8 +32,8 @@ class Rebalancer(msgspec.Struct, eq=False):
     _initial_delay_ns: int
     _reads: Reads
 
-    def begin(self, group: Group, now_ns: int, cause: str) -> None:
-        self.started(group, now_ns, cause)
+    def prepare_rebalance(self, group: Group, now_ns: int, cause: str) -> None:
+        self.record_cause(group, now_ns, cause)
         if group.state is GroupState.PREPARING:
             return
         for member in group.members.values():
@@ -50,7 +50,7 @@ class Rebalancer(msgspec.Struct, eq=False):
         else:
             self._await_joins(group, now_ns)
 
-    def started(self, group: Group, now_ns: int, cause: str) -> None:
+    def record_cause(self, group: Group, now_ns: int, cause: str) -> None:
         """Record the start of a rebalance, or one more cause of the running one."""
         if self._history.running(group.name) is None:
             group.causes = Causes()
@@ -65,8 +65,8 @@ class Rebalancer(msgspec.Struct, eq=False):
 
     def expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
         """Remove a member and rebalance. `heard_ns` is its last sign of life, where it missed a deadline."""
-        self.say_left(group, now_ns, member, cause, heard_ns)
-        self.begin(group, now_ns, cause)
+        self.emit_left(group, now_ns, member, cause, heard_ns)
+        self.prepare_rebalance(group, now_ns, cause)
         self.revoke(group, now_ns, member, member.owned)
         group.remove(
             member, BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left group {group.name}: {cause}")
@@ -78,13 +78,13 @@ class Rebalancer(msgspec.Struct, eq=False):
             return
         everybody = group.initial_until_ns is None and len(group.joining) == len(group.members)
         if everybody or not group.members:
-            self._announce(group, now_ns)
+            self._begin_generation(group, now_ns)
 
     def distribute(self, group: Group, now_ns: int, assignments: Mapping[str, bytes]) -> None:
         """Apply the leader's assignments and answer all syncs. Raises INVALID_REQUEST, and does nothing, for two
         owners.
         """
-        plan = self._read(group, assignments)
+        plan = self._decode_assignments(group, assignments)
         for member in group.members.values():
             self.revoke(group, now_ns, member, set(member.owned) - set(plan[member.member_id]))
         for member in group.members.values():
@@ -105,7 +105,7 @@ class Rebalancer(msgspec.Struct, eq=False):
         if not group.unsynced:
             group.set_timer(None)
 
-    def say_joined(
+    def emit_joined(
         self, group: Group, now_ns: int, member: Member, cause: str, replaces: str = "", heard_ns: int = 0
     ) -> None:
         """A member is there, or back under another id than `replaces`, which was heard of last at `heard_ns`."""
@@ -118,7 +118,7 @@ class Rebalancer(msgspec.Struct, eq=False):
         }
         self._emit(group, now_ns, EventKind.MEMBER_JOINED, client=member.client, cause=cause, detail=detail)
 
-    def say_left(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None) -> None:
+    def emit_left(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None) -> None:
         detail: dict[str, object] = {"member_id": member.member_id, "instance_id": member.instance_id}
         if heard_ns is not None:
             detail["heard_ns"] = heard_ns
@@ -150,7 +150,7 @@ class Rebalancer(msgspec.Struct, eq=False):
         if group.members_seen > group.initial_joins and now_ns < group.initial_until_ns:
             self._await_more(group, now_ns)
             return
-        self._announce(group, now_ns)
+        self._begin_generation(group, now_ns)
         group.settle()
 
     def _await_joins(self, group: Group, now_ns: int) -> None:
@@ -165,7 +165,7 @@ class Rebalancer(msgspec.Struct, eq=False):
         if group.members and not group.joining:
             self._await_joins(group, now_ns)
         else:
-            self._announce(group, now_ns)
+            self._begin_generation(group, now_ns)
         group.settle()
 
     def _syncs_overdue(self, group: Group, now_ns: int) -> None:
@@ -177,7 +177,7 @@ class Rebalancer(msgspec.Struct, eq=False):
 
     # -- steps
 
-    def _announce(self, group: Group, now_ns: int) -> None:
+    def _begin_generation(self, group: Group, now_ns: int) -> None:
         """Begin the next generation: Empty without members, otherwise the leader has to send the assignment."""
         group.set_timer(None)
         group.initial_until_ns = None
@@ -204,7 +204,7 @@ class Rebalancer(msgspec.Struct, eq=False):
             member.join = None
             member.heard(now_ns)
             member.polled(now_ns)
-        self._reads.anew(now_ns)
+        self._reads.on_new_generation(now_ns)
 
     def complete(self, group: Group, now_ns: int) -> None:
         after = group.owned()
@@ -222,11 +222,14 @@ class Rebalancer(msgspec.Struct, eq=False):
             },
         )
 
-    def _read(self, group: Group, assignments: Mapping[str, bytes]) -> dict[str, tuple[TopicPartition, ...]]:
+    def _decode_assignments(
+        self, group: Group, assignments: Mapping[str, bytes]
+    ) -> dict[str, tuple[TopicPartition, ...]]:
         plan: dict[str, tuple[TopicPartition, ...]] = {}
         owner: dict[TopicPartition, str] = {}
         for member_id in group.members:
-            plan[member_id] = self._partitions(group, assignments.get(member_id, b""))
+            assignment = assignments.get(member_id, b"")
+            plan[member_id] = decode_assignment(assignment).partitions if group.protocol_type == CONSUMER else ()
             for partition in plan[member_id]:
                 if owner.setdefault(partition, member_id) != member_id:
                     raise BrokerError(
@@ -235,9 +238,6 @@ class Rebalancer(msgspec.Struct, eq=False):
                         f"{owner[partition]} and {member_id}",
                     )
         return plan
-
-    def _partitions(self, group: Group, assignment: bytes) -> tuple[TopicPartition, ...]:
-        return decode_assignment(assignment).partitions if group.protocol_type == CONSUMER else ()
 
     def revoke(self, group: Group, now_ns: int, member: Member, gone: Iterable[TopicPartition]) -> None:
         lost = sorted(gone)

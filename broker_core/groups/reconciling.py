@@ -7,14 +7,14 @@ revoked. A member has reached the group's epoch when it has nothing left to revo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import msgspec
 import re2
 
-from broker_core.clock import NS_PER_MS, s_from_ns
+from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.assignors import assign
 from broker_core.groups.commits import Reads
@@ -42,7 +42,7 @@ DEFAULT_ASSIGNOR = "uniform"
 # Up to so many members, each change is assigned at once. In a larger group, changes are gathered for an interval, as by
 # Kafka 4.2 (KIP-1263), so that a join costs the same however many have joined.
 _ASSIGNED_AT_ONCE = 100
-_ASSIGNMENT_INTERVAL_NS = 1_000_000_000
+_ASSIGNMENT_INTERVAL_NS = NS_PER_S
 _PATTERNS = re2.Options()
 _PATTERNS.log_errors = False  # the client is told
 _PATTERNS.never_capture = True
@@ -87,8 +87,8 @@ class Reconciler(msgspec.Struct, eq=False):
         return ConsumerHeartbeatResult(member.member_id, member.epoch, settings.consumer_heartbeat_interval_ms, news)
 
     def expel(self, group: Group, now_ns: int, member: ConsumerMember, cause: str, heard_ns: int | None = None) -> None:
-        self._rebalancer.say_left(group, now_ns, member, cause, heard_ns)
-        self._rebalancer.started(group, now_ns, cause)
+        self._rebalancer.emit_left(group, now_ns, member, cause, heard_ns)
+        self._rebalancer.record_cause(group, now_ns, cause)
         self._rebalancer.revoke(group, now_ns, member, member.owned)
         member.stop_timer()
         group.remove(member, BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left: {cause}"))
@@ -102,7 +102,7 @@ class Reconciler(msgspec.Struct, eq=False):
             assert isinstance(member, ConsumerMember)
             gone = [place for place in member.owned if place[0] == topic]
             if gone:  # nobody has to confirm that
-                self._rebalancer.started(group, now_ns, cause)
+                self._rebalancer.record_cause(group, now_ns, cause)
                 self._rebalancer.revoke(group, now_ns, member, gone)
             member.forget(topic)
         self.read_subscriptions(group)
@@ -152,7 +152,7 @@ class Reconciler(msgspec.Struct, eq=False):
         self.watch(group, now_ns, member, self._configs.of(group.name).consumer_session_timeout_ms)
         if replaced:
             cause = f"{member.client} came back as {member.instance_id}"
-            self._rebalancer.say_joined(group, now_ns, member, cause, replaced, heard_ns)
+            self._rebalancer.emit_joined(group, now_ns, member, cause, replaced, heard_ns)
         self.subscribe(group, now_ns, member, request)
         return member
 
@@ -170,7 +170,7 @@ class Reconciler(msgspec.Struct, eq=False):
         self.watch(group, now_ns, member, self._configs.of(group.name).consumer_session_timeout_ms)
         group.topics.update({topic: self._reads.partitions_of(topic) for topic in self._read_subscription(member)})
         cause = f"{member.client} joined"
-        self._rebalancer.say_joined(group, now_ns, member, cause)
+        self._rebalancer.emit_joined(group, now_ns, member, cause)
         self.assign_anew(group, now_ns, cause)
         return member
 
@@ -219,8 +219,7 @@ class Reconciler(msgspec.Struct, eq=False):
 
     def subscribe(self, group: Group, now_ns: int, member: ConsumerMember, request: ConsumerHeartbeat) -> None:
         if self._take(member, request):
-            cause = f"{member.client} changed its subscription"
-            self.assign_anew(group, now_ns, cause)
+            self.assign_anew(group, now_ns, f"{member.client} changed its subscription")
 
     def _read_subscription(self, member: ConsumerMember) -> set[str]:
         topics = set(member.names)
@@ -252,7 +251,7 @@ class Reconciler(msgspec.Struct, eq=False):
 
     def _assign(self, group: Group, now_ns: int, cause: str) -> None:
         group.set_timer(None)
-        self._rebalancer.started(group, now_ns, cause)
+        self._rebalancer.record_cause(group, now_ns, cause)
         group.generation += 1
         self._offsets.set_numbers(group.name, group.generation, group.members_seen)
         if not group.members:
@@ -260,11 +259,13 @@ class Reconciler(msgspec.Struct, eq=False):
             group.topics = {}
             self._rebalancer.move(group, now_ns, GroupState.EMPTY)
             self._rebalancer.complete(group, now_ns)
-            self._reads.anew(now_ns)
+            self._reads.on_new_generation(now_ns)
             return
         self.read_subscriptions(group)
         members = {key: member for key, member in group.members.items() if isinstance(member, ConsumerMember)}
-        group.protocol = _elected(members.values())
+        votes = [member.assignor for member in members.values() if member.assignor]
+        # The most votes; among equals, and without votes, the default.
+        group.protocol = max(ASSIGNORS, key=lambda name: (votes.count(name), name == DEFAULT_ASSIGNOR))
         claims = {
             key: msgspec.structs.replace(member.subscription, owned=member.target, generation=0)
             for key, member in members.items()
@@ -274,7 +275,7 @@ class Reconciler(msgspec.Struct, eq=False):
             member.target = tuple(plan[key])
         # Said again where it reconciles already: the generation is another.
         self._rebalancer.move(group, now_ns, GroupState.RECONCILING)
-        self._reads.anew(now_ns)
+        self._reads.on_new_generation(now_ns)
 
     # -- reconciliation
 
@@ -329,12 +330,6 @@ class Reconciler(msgspec.Struct, eq=False):
                 return
         self._rebalancer.move(group, now_ns, GroupState.STABLE)
         self._rebalancer.complete(group, now_ns)
-
-
-def _elected(members: Iterable[ConsumerMember]) -> str:
-    """The assignor with the most votes; among equals, and without votes, the default."""
-    votes = [member.assignor for member in members if member.assignor]
-    return max(ASSIGNORS, key=lambda name: (votes.count(name), name == DEFAULT_ASSIGNOR))
 
 
 def compiled(pattern: str) -> Any:

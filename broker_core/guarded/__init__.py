@@ -1,1 +1,1 @@
-"""What may be written to a cluster that is not ours: plans of redrives and of offsets, as values. No I/O."""
+"""Plans of what may be written to an observed cluster: redrives of dead letters, and committed offsets. No I/O."""

@@ -1,4 +1,4 @@
-"""What was done to a cluster: who, when, the plan and its result."""
+"""The record of what was done to an observed cluster: who, when, the plan and its result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
         return f"{what}: {self.outcome}{count}{f' ({self.error})' if self.error else ''}"
 
     def detail(self) -> dict[str, Any]:
-        """As an event has it."""
+        """The `detail` of the event that reports this deed."""
         return {"deed": msgspec.to_builtins(self, str_keys=True)}
 
 

@@ -32,7 +32,7 @@ class OffsetChange(msgspec.Struct, frozen=True):
 
 
 class OffsetsPlan(msgspec.Struct, frozen=True, kw_only=True, tag_field="does", tag="offsets"):
-    """What a reset will do: partitions that would stay as they are are not in `changes`.
+    """What a reset of a group's committed offsets will do. `changes` leaves out partitions that stay as they are.
 
     `before` has everything that the group has committed; `members` are in the way of it.
     """
@@ -69,7 +69,7 @@ class OffsetsPlan(msgspec.Struct, frozen=True, kw_only=True, tag_field="does", t
 
 
 def changes_of(before: State, after: Mapping[TopicPartition, int]) -> tuple[OffsetChange, ...]:
-    """From what is committed to these offsets."""
+    """The changes from the committed offsets `before` to `after`, without partitions that stay as they are."""
     found = []
     for (topic, partition), offset in sorted(after.items()):
         old = before.get((topic, partition))
@@ -89,13 +89,13 @@ def offsets_plan(
     topic_id: Callable[[str], str],
     time_ns: Callable[[TopicPartition, int], int],
 ) -> OffsetsPlan:
-    """From all that is committed to `new`; `time_ns` is that of the message at an offset, or now if there is none."""
+    """A plan to change the committed offsets `state` to `new`; `time_ns` is a message's, or now if there is none."""
 
     def timed(change: OffsetChange) -> OffsetChange:
         if change.old is None or change.new is None:
             return change
-        old, new = (time_ns(change.place, each.offset) for each in (change.old, change.new))
-        return msgspec.structs.replace(change, traffic_s=abs(new - old) / NS_PER_S)
+        at_old, at_new = (time_ns(change.place, each.offset) for each in (change.old, change.new))
+        return msgspec.structs.replace(change, traffic_s=abs(at_new - at_old) / NS_PER_S)
 
     changes = tuple(map(timed, changes_of(state, new)))
     return OffsetsPlan(
@@ -103,17 +103,17 @@ def offsets_plan(
         group=group,
         says=says,
         changes=changes,
-        before=whole(state),
+        before=unchanged(state),
         members=tuple(members),
         topics={each.topic: topic_id(each.topic) for each in changes},
     )
 
 
-def whole(state: State) -> tuple[OffsetChange, ...]:
+def unchanged(state: State) -> tuple[OffsetChange, ...]:
     return tuple(OffsetChange(*place, value, value) for place, value in sorted(state.items()))
 
 
-def offset_changes(
+def why_stale(
     plan: OffsetsPlan,
     state: State,
     members: Sequence[str],
@@ -121,7 +121,7 @@ def offset_changes(
     topics: Mapping[str, str],
     bounds: Mapping[TopicPartition, tuple[int, int]],
 ) -> list[str]:
-    """What has changed since the plan was made, in sentences; `bounds` are (start, end) of its partitions."""
+    """What has changed since the plan was made, in sentences. `bounds` are (start, end) offsets of its partitions."""
     said = []
     if plan.cluster != cluster:
         said.append(f"this is the cluster {cluster}, and the plan is of {plan.cluster}")

@@ -26,8 +26,8 @@ class Origin(NamedTuple):
     published_ms: int | None = None
 
 
-def is_named_so(topic: str) -> bool:
-    """Whether a topic is named as those of dead letters are: orders.DLT, orders-dlq, dlq.orders."""
+def is_dead_letter_name(topic: str) -> bool:
+    """Whether `topic` is a usual name for a topic of dead letters: orders.DLT, orders-dlq, dlq.orders."""
     return _NAMED.fullmatch(topic) is not None
 
 
@@ -88,6 +88,6 @@ def _decimal(found: dict[str, bytes], name: str) -> int | None:
 
 
 def _binary(found: dict[str, bytes], *names: str) -> int | None:
-    """As Java's ByteBuffer writes an int or a long."""
+    """The first of `names` that is found, as an int or long of Java's ByteBuffer; None if it is neither."""
     value = next((found[name] for name in names if name in found), b"")
     return int.from_bytes(value, "big", signed=True) if len(value) in {4, 8} else None

@@ -1,7 +1,7 @@
 """The redrive of a dead-letter topic: which letters go back, to where, and what a killed run leaves to the next.
 
-What one decides about a letter is decided here, for the preview and for the run. Letters stay; which have been redriven
-is kept in the metadata of what the group `progress_group(topic)` commits, in the same transaction as their copies.
+Preview and run decide about a letter alike, here. Letters stay in their topic; which have been redriven is kept in the
+metadata of what the group `progress_group(topic)` commits, in the same transaction as their copies.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.guarded.origins import origin_of
-from broker_core.messages import StoredMessage, TopicPartition
+from broker_core.messages import OffsetAndMetadata, StoredMessage, TopicPartition
 from broker_core.plurals import counted
 from broker_core.runs import Runs
 from broker_core.snapshots import GroupView
+from broker_core.varint import varint
 
 HEADER: Final = "brokerscope-redrive"  # how often a message was redriven, and from where the last time
 MOST_TIMES: Final = 3
@@ -28,8 +29,8 @@ DEFAULT_RATE: Final = 100.0
 MOST_METADATA: Final = 4_000  # Kafka's limit of a commit is 4,096 bytes
 _VERSION: Final = "1"
 
-Stays = Literal["filtered", "redriven", "failed again", "looping", "without origin"]
-Test = Callable[[StoredMessage], bool]
+StayReason = Literal["filtered", "redriven", "failed again", "looping", "without origin"]
+LetterTest = Callable[[StoredMessage], bool]
 PartitionsOf = Callable[[str], int]  # 0 for a topic that is not there
 PartitionOf = Callable[[str, bytes, int], int]  # of a key, in a topic with so many partitions
 
@@ -71,7 +72,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RedrivePlan(msgspec.Struct, frozen=True, kw_only=True, tag_field="does", tag="redrive"):
-    """What a redrive will do. `stays` counts the letters that do not go back, by the reason."""
+    """What a redrive will do. `stays` counts the dead letters that stay in their topic, by reason."""
 
     cluster: str
     choice: Choice
@@ -79,7 +80,7 @@ class RedrivePlan(msgspec.Struct, frozen=True, kw_only=True, tag_field="does", t
     transactional: bool
     parts: tuple[Part, ...]
     targets: tuple[LettersTo, ...]
-    stays: dict[Stays, int]
+    stays: dict[StayReason, int]
 
     @property
     def letters(self) -> int:
@@ -91,7 +92,7 @@ class RedrivePlan(msgspec.Struct, frozen=True, kw_only=True, tag_field="does", t
         return f"redrive {counted(self.letters, 'dead letter')} of {self.choice.topic} to {where or 'nowhere'}"
 
 
-class Copy(msgspec.Struct, frozen=True):
+class RedriveCopy(msgspec.Struct, frozen=True):
     """A letter, and where it goes: key, value, headers and time are its own; one header says what redrove it."""
 
     topic: str
@@ -115,14 +116,14 @@ def source_of(message: StoredMessage) -> str:
     return values[-1].partition(b" ")[2].decode(errors="replace") if values else ""
 
 
-class Judge:
+class LetterJudge:
     """Decides about letters. `done` are the offsets that were redriven, by partition."""
 
     def __init__(
         self,
         choice: Choice,
         done: Mapping[int, Runs[bool]],
-        test: Test | None,
+        test: LetterTest | None,
         partitions_of: PartitionsOf,
         partition_of: PartitionOf,
     ) -> None:
@@ -130,11 +131,9 @@ class Judge:
         self._partitions_of, self._partition_of = partitions_of, partition_of
         self._places = frozenset(choice.places)
 
-    def judge(self, letter: StoredMessage) -> Copy | Stays:
+    def judge(self, letter: StoredMessage) -> RedriveCopy | StayReason:
         place, choice = (letter.partition, letter.offset), self.choice
-        if self._places and place not in self._places:
-            return "filtered"
-        if self._test is not None and not self._test(letter):
+        if (self._places and place not in self._places) or (self._test is not None and not self._test(letter)):
             return "filtered"
         done = self.done.get(letter.partition)
         if done is not None and done.between(letter.offset, letter.offset + 1):
@@ -154,11 +153,11 @@ class Judge:
             partition = letter.partition % count if letter.key is None else self._partition_of(topic, letter.key, count)
         said = f"{times + 1} {choice.topic}/{letter.partition}@{letter.offset}".encode()
         headers = (*(each for each in letter.headers if each[0] != HEADER), (HEADER, said))
-        return Copy(topic, partition, msgspec.structs.replace(letter, headers=headers), letter.offset)
+        return RedriveCopy(topic, partition, msgspec.structs.replace(letter, headers=headers), letter.offset)
 
 
 def previewed(
-    judge: Judge,
+    judge: LetterJudge,
     spans: Mapping[int, tuple[int, int]],
     letters_of: Callable[[int, int, int], Iterable[StoredMessage]],
     target_of: Callable[[str, dict[int, int]], LettersTo],
@@ -167,23 +166,23 @@ def previewed(
     rate_per_s: float,
     transactional: bool,
 ) -> RedrivePlan:
-    """What a run would do with `letters_of(partition, start, end)`, none of which is kept.
+    """The plan of a redrive of `letters_of(partition, start, end)`, which are read one by one and not kept.
 
     Raises INVALID_REQUEST for more runs of letters than a commit can remember.
     """
     topic = judge.choice.topic
-    going, stays, letters = Counter[TopicPartition](), Counter[Stays](), Counter[int]()
+    going, stays, letters = Counter[TopicPartition](), Counter[StayReason](), Counter[int]()
     for number, span in spans.items():
         after = judge.done[number].copy() if number in judge.done else Runs()
         for letter in letters_of(number, *span):
             found = judge.judge(letter)
-            if not isinstance(found, Copy):
+            if not isinstance(found, RedriveCopy):
                 stays[found] += 1
                 continue
             going[found.topic, found.partition] += 1
             letters[number] += 1
             after.put(letter.offset, letter.offset + 1, True)
-        if len(Progress(after).encoded()) > MOST_METADATA:
+        if len(RedriveProgress(after).encoded()) > MOST_METADATA:
             about = (
                 f"the letters of {topic}/{number} lie too scattered for Kafka to keep which were redriven; take all, "
                 "or a part of them"
@@ -212,11 +211,11 @@ def readers_of(groups: Iterable[GroupView], topic: str) -> tuple[str, ...]:
     return tuple(each.name for each in groups if any(topic in member.topics for member in each.members))
 
 
-class Progress:
+class RedriveProgress:
     """Which letters of one partition were redriven, as a commit keeps it.
 
-    Without transactions also which were under way, and `target`, the TOPIC/PARTITION@OFFSET from which on their copies
-    are, if they are there.
+    Without transactions a run that is killed leaves letters of which nobody knows whether they were copied: `sending`.
+    Their copies, if there are any, lie from `target` on, TOPIC/PARTITION@OFFSET.
     """
 
     def __init__(self, done: Runs[bool], sending: Runs[bool] | None = None, target: str = "") -> None:
@@ -224,14 +223,14 @@ class Progress:
 
     @property
     def offset(self) -> int:
-        """What is committed: behind the last letter that was redriven."""
+        """The offset that the redrive commits: the one after the last dead letter that was redriven."""
         return self.done.end
 
     def encoded(self) -> str:
         return " ".join((_VERSION, _packed(self.done), _packed(self.sending), self.target)).rstrip()
 
     @classmethod
-    def decoded(cls, text: str, where: str) -> Progress:
+    def decoded(cls, text: str, where: str) -> RedriveProgress:
         """Raises DAMAGED for what another program has committed."""
         version, *parts = text.split(" ")
         try:
@@ -242,6 +241,16 @@ class Progress:
         except (ValueError, zlib.error, binascii.Error, IndexError):
             about = f"{where} holds no progress of a redrive; another program commits for this group"
             raise BrokerError(ErrorCode.DAMAGED, about) from None
+
+
+def progress_of(topic: str, committed: Mapping[TopicPartition, OffsetAndMetadata]) -> dict[int, RedriveProgress]:
+    """By partition, from what the progress group of `topic` has committed. Raises DAMAGED."""
+    where = f"what {progress_group(topic)} has committed in {topic}"
+    return {
+        number: RedriveProgress.decoded(value.metadata, f"{where}/{number}")
+        for (name, number), value in committed.items()
+        if name == topic
+    }
 
 
 class RedriveRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -272,11 +281,7 @@ def _packed(runs: Runs[bool]) -> str:
     numbers, at = bytearray(), 0
     for first, end, _ in runs:
         for each in (first - at, end - first):
-            left = each
-            while left > 0x7F:
-                numbers.append(left & 0x7F | 0x80)
-                left >>= 7
-            numbers.append(left)
+            numbers += varint(each)
         at = end
     return base64.b85encode(zlib.compress(numbers, 9)).decode() if numbers else ""
 

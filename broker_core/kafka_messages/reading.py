@@ -38,44 +38,40 @@ class Cursor:
     read again, but are the same objects; they are not to be changed. It takes what is read now.
     """
 
-    __slots__ = ("_data", "_elements_left", "_end", "_position", "memory")
+    __slots__ = ("_data", "_elements_left", "_end", "memory", "position")
 
     def __init__(self, data: Data, position: int, most_elements: int, memory: Memory | None = None) -> None:
         self._data = data
         self.memory = memory
         self._elements_left = most_elements
-        self._position = position
+        self.position = position
         self._end = len(data)
 
-    @property
-    def position(self) -> int:
-        return self._position
-
     def take(self, size: int) -> Data:
-        """So many bytes. Raises MALFORMED_REQUEST if they are not there."""
-        end = self._position + size
+        """The next `size` bytes. Raises MALFORMED_REQUEST if there are fewer."""
+        end = self.position + size
         if size < 0 or end > self._end:
-            raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{size} bytes are announced at byte {self._position}")
-        found = self._data[self._position : end]
-        self._position = end
+            raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{size} bytes are announced at byte {self.position}")
+        found = self._data[self.position : end]
+        self.position = end
         return found
 
     def passes(self, data: bytes) -> bool:
         """Whether `data` comes next; then it lies behind. Of a response only."""
         assert isinstance(self._data, bytes)
-        there = self._data.startswith(data, self._position)
-        self._position += len(data) * there
+        there = self._data.startswith(data, self.position)
+        self.position += len(data) * there
         return there
 
     def since(self, position: int) -> bytes:
-        return bytes(self._data[position : self._position])
+        return bytes(self._data[position : self.position])
 
     def numbers(self, kind: struct.Struct) -> tuple[Any, ...]:
         """Raises MALFORMED_REQUEST if they are not there."""
-        position = self._position
+        position = self.position
         if position + kind.size > self._end:
             self.take(kind.size)
-        self._position += kind.size
+        self.position += kind.size
         return kind.unpack_from(self._data, position)
 
     def number(self, kind: struct.Struct) -> Any:
@@ -83,9 +79,9 @@ class Cursor:
 
     def varint(self) -> int:
         """An unsigned number of at most 32 bits, seven in a byte."""
-        position = self._position
+        position = self.position
         if position < self._end and self._data[position] < 0x80:  # nearly always
-            self._position += 1
+            self.position += 1
             return self._data[position]
         value = shift = 0
         while True:
@@ -98,10 +94,10 @@ class Cursor:
                 raise BrokerError(ErrorCode.MALFORMED_REQUEST, "a length has more than five bytes")
 
     def count(self, flexible: bool) -> int:
-        """How many elements an array has, -1 for null; each takes a byte at least. Raises REQUEST_TOO_LARGE."""
+        """The elements of an array, -1 for null; each takes a byte at least. Raises as `take`, or REQUEST_TOO_LARGE."""
         count: int = self.varint() - 1 if flexible else self.number(_INT32)
-        if count > self._end - self._position:
-            raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{count} elements are announced at byte {self._position}")
+        if count > self._end - self.position:
+            raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{count} elements are announced at byte {self.position}")
         self._elements_left -= max(0, count)
         if self._elements_left < 0:
             raise BrokerError(ErrorCode.REQUEST_TOO_LARGE, "it has more elements than a request of its API may have")
@@ -125,12 +121,14 @@ class Cursor:
 
     def tags(self, known: dict[int, tuple[str, Read]], into: dict[str, Any]) -> None:
         """The tagged fields behind the others; those that are not known are passed over."""
-        for _ in range(self.count(True) + 1):
+        for _ in range(self.count(True) + 1):  # that of an array is written one greater
             tag, size = self.varint(), self.varint()
             data = self.take(size)
             if tag in known:
                 name, read = known[tag]
-                into[name] = read(Cursor(data, 0, self._elements_left))
+                cursor = Cursor(data, 0, self._elements_left)
+                into[name] = read(cursor)
+                self._elements_left = cursor._elements_left
 
 
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{code}") for code in "bhiq")
@@ -171,7 +169,7 @@ def request_reader(api_key: int, version: int) -> tuple[Read, bool]:
 
 @cache
 def response_reader(api_key: int, version: int) -> tuple[Read, bool]:
-    """As `request_reader`, of a response."""
+    """A function that reads the body of a response, and whether its header has tagged fields."""
     schema = load_response_schema(api_key, version)
     return _entity(schema, schema, remembers=True), schema.__header_schema__.__version__ > 0
 
@@ -185,7 +183,7 @@ def _entity(schema: Any, newest: Any, remembers: bool = False) -> Read:
     for each in own:
         read = _field(each, flexible, later.get(each.name, each), remembers)
         tag = each.metadata.get("tag")
-        number = None if types_in(each.type)[1:] else NUMBERS.get(each.metadata.get("kafka_type", ""))
+        number = None if typing.get_args(each.type) else NUMBERS.get(each.metadata.get("kafka_type", ""))
         if tag is not None:
             tagged[tag] = (each.name, read)
             defaults[each.name] = default_of(each)

@@ -18,6 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from broker_core.kafka_messages.reading import NUMBERS, default_of, is_array, nested_in
+from broker_core.varint import varint
 
 Body = Mapping[str, Any]
 Parts = list[Any]  # bytes, and what a body has instead of them, as it is
@@ -88,9 +89,9 @@ def _tags(tagged: Sequence[tuple[int, str, Write, bytes]]) -> Write:
         for tag, name, write_value, absent in tagged:
             if body.get(name) is not None and (data := _bytes(write_value, body[name])) != absent:
                 given[tag] = data
-        parts.append(_varint(len(given)))
+        parts.append(varint(len(given)))
         for tag, data in given.items():
-            parts += (_varint(tag), _varint(len(data)), data)
+            parts += (varint(tag), varint(len(data)), data)
 
     return write if tagged else lambda _body, parts: parts.append(b"\0")
 
@@ -150,14 +151,4 @@ def _array(one: Write, length: Length, values: Any, parts: Parts) -> None:
 
 def _compact(length: int) -> bytes:
     """A length, -1 for null."""
-    return _varint(length + 1)
-
-
-def _varint(value: int) -> bytes:
-    """An unsigned number, seven bits in a byte."""
-    found = bytearray()
-    while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
+    return varint(length + 1)

@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Callable
 from typing import TypeVar
 
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.engine.engine_host import EngineHost
-from broker_core.engine.host import BrokerHost
 from broker_core.replies import Reply
 
 T = TypeVar("T")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import threading
 import time
 from collections import deque
@@ -79,7 +81,7 @@ class _ApiCounts(msgspec.Struct):
 def quantile(values: Iterable[int], part: float) -> int:
     """The value that `part` of `values` do not exceed; 0 if there are none."""
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0
+    return ordered[max(0, math.ceil(part * len(ordered)) - 1)] if ordered else 0
 
 
 _COUNTED = ("requests", "messages_in", "messages_out", "bytes_in", "bytes_out")
@@ -132,7 +134,7 @@ class Connection(msgspec.Struct, eq=False):
             counts.last_error = error
 
     def view(self, now_ns: int) -> ConnectionView:
-        """Its state now. Called under the lock of `Connections`: it moves the marks."""
+        """The connection's current state. Called under the lock of `Connections`: it moves the start of the rates."""
         told = {name: getattr(self, name) for name in _TOLD}
         counts = tuple(told[name] for name in _COUNTED)
         if now_ns - self._now[0] >= RATE_WINDOW_NS:
@@ -144,7 +146,7 @@ class Connection(msgspec.Struct, eq=False):
         return ConnectionView(**told)
 
     def api_views(self) -> tuple[ApiView, ...]:
-        """Its APIs, the busiest first."""
+        """The APIs that the connection has called, the most frequent first."""
         counted = sorted(self._apis.copy().items(), key=lambda each: -each[1].requests)
         return tuple(counts.view(api) for api, counts in counted)
 
@@ -163,13 +165,13 @@ class Connections:
         self._open: dict[int, Connection] = {}
         self._gone: deque[tuple[ConnectionView, Connection]] = deque(maxlen=KEPT_GONE)
         self._requests: deque[RequestView] = deque(maxlen=KEPT_REQUESTS)
-        self._answered = 0
+        self._request_numbers = itertools.count(1)
         self._next_id = 1
 
     def open(self, listener: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
         """A client has connected to `listener` ("http", "kafka"); `cut()` ends the connection, from any thread."""
+        now_ns = self._now_ns()
         with self._lock:
-            now_ns = self._now_ns()
             connection = Connection(self._next_id, listener, peer, client, now_ns, now_ns, cut)
             self._open[connection.id] = connection
             self._next_id += 1
@@ -185,12 +187,11 @@ class Connections:
 
     def answered(self, connection: Connection, served: Served, reply_bytes: int) -> None:
         """A request of `connection` was answered, by `reply_bytes`."""
-        self._answered += 1
         error = connection.last_error if connection.errors > served.errors else ""
         latency_ns = time.perf_counter_ns() - served.began_ns
         connection.answered(served, reply_bytes, latency_ns, error)
         view = RequestView(
-            self._answered,
+            next(self._request_numbers),
             self._now_ns(),
             connection.id,
             connection.client,

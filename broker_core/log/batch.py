@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from types import ModuleType
 from typing import NamedTuple, cast
 
@@ -22,101 +22,18 @@ import crc32c
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.limits import MAX_HEADERS
+from broker_core.limits import MAX_BATCH_RECORDS, MAX_HEADERS
+from broker_core.log.alike_records import HEADER_COUNT_0, records_alike
 from broker_core.log.compression import CODECS, packed, unpacked
 from broker_core.log.reserved_headers import reserved_headers, users_headers
 from broker_core.messages import Message, StoredMessage
 
-LEAST_RECORDS = 8  # below, the general codec is as fast
-_MOST_RECORDS = 1_000  # of a batch
-_KEPT_SIZES = 16  # number of cached tables, 60 kB each at most
-
-_HEADER_COUNT_0 = b"\0"
-_NO_KEY = b"\x01"
-_tables: dict[tuple[int | None, int], list[bytes]] = {}  # by the bytes of a key and of a value
-
-
-def records_alike(messages: Sequence[Message]) -> tuple[list[bytes], int] | None:
-    """(pieces of the records, bytes of keys and values); None if the messages are not uniform."""
-    count = len(messages)
-    if not LEAST_RECORDS <= count <= _MOST_RECORDS:
-        return None
-    keys: list[bytes | None] = []
-    if [True for one in messages if one.key is not None or one.headers or one.priority or one.ttl_ms is not None]:
-        if [True for one in messages if one.headers or one.priority or one.ttl_ms is not None]:
-            return None
-        keys = [message.key for message in messages]
-    values = [message.value for message in messages]
-    value_bytes, key_bytes = _length_of_each(values), _length_of_each(keys) if keys else None
-    if value_bytes is None or (keys and key_bytes is None):
-        return None
-    between = _between(key_bytes, value_bytes, count)
-    width = 2 if key_bytes is None else 4
-    pieces: list[bytes | None] = [None] * (width * count)
-    pieces[::width] = between[:count]
-    if key_bytes is not None:
-        pieces[1::width] = keys
-        pieces[2::width] = [_varint(value_bytes)] * count
-    pieces[width - 1 :: width] = values
-    # A piece ends the record before it: the first piece needs no end, and the last record needs one.
-    pieces[0] = between[0][len(_HEADER_COUNT_0) :]
-    pieces.append(_HEADER_COUNT_0)
-    return pieces, count * (value_bytes + (key_bytes or 0))  # type: ignore[return-value]
-
-
-def _length_of_each(parts: list[bytes | None]) -> int | None:
-    """The common length of `parts`; None if they differ or one is None."""
-    try:
-        lengths = set(map(len, parts))  # type: ignore[arg-type]
-    except TypeError:
-        return None
-    return lengths.pop() if len(lengths) == 1 else None
-
-
-def _between(key_bytes: int | None, value_bytes: int, count: int) -> list[bytes]:
-    """The bytes before the key, or without keys before the value, of the first records."""
-    table = _tables.get((key_bytes, value_bytes))
-    if table is None or len(table) < count:
-        # A new list, because another thread may be reading the old one.
-        table = _made(key_bytes, value_bytes, min(2 * count, _MOST_RECORDS))
-        if len(_tables) >= _KEPT_SIZES:
-            _tables.clear()
-        _tables[key_bytes, value_bytes] = table
-    return table
-
-
-def _made(key_bytes: int | None, value_bytes: int, count: int) -> list[bytes]:
-    if key_bytes is None:
-        lengths, more = _NO_KEY + _varint(value_bytes), value_bytes
-    else:
-        lengths, more = _varint(key_bytes), key_bytes + len(_varint(value_bytes)) + value_bytes
-    found = []
-    for delta in range(count):
-        body = b"\0\0" + _varint(delta) + lengths  # no attributes, the batch's timestamp, the offset delta
-        found.append(_HEADER_COUNT_0 + _varint(len(body) + more + len(_HEADER_COUNT_0)) + body)
-    return found
-
-
-@lru_cache(maxsize=2 * _MOST_RECORDS)
-def _varint(number: int) -> bytes:
-    """The zigzag varint of a number that is not negative."""
-    left = number << 1
-    found = bytearray()
-    while left > 0x7F:
-        found.append(left & 0x7F | 0x80)
-        left >>= 7
-    found.append(left)
-    return bytes(found)
-
-
 HEADER_BYTES = 61
 LENGTH_FIELD_END = 12  # the length counts the bytes from here on
-MAX_BATCH_RECORDS = 1_000  # reading one message decodes at most this many
-MAX_BATCH_BYTES = 4 * 1_048_576  # and at most this much, except for a single message
+MAX_BATCH_BYTES = 4 * 1_048_576  # reading one message decodes at most this much, except for a single message
 NO_PRODUCER_ID = -1
 SEQUENCES = 1 << 31  # sequence numbers wrap around to 0
 CODEC_BITS, LOG_APPEND_TIME_BIT, TRANSACTIONAL_BIT, CONTROL_BIT = 0x07, 0x08, 0x10, 0x20  # of the attributes
-
 LEAST_RECORD_BYTES = 7  # length, attributes, two deltas, null key, null value, no headers
 
 MAGIC = 2
@@ -416,13 +333,8 @@ def encode_marker(base_offset: int, timestamp_ms: int, producer_id: int, epoch: 
     It takes an offset and holds one record: its key is (version i16, 0 for abort or 1 for commit i16), its value
     (version i16, coordinator epoch i32).
     """
-    record = (
-        _BEFORE_KEY,
-        _KEY.pack(0, _COMMIT if commits else _ABORT),
-        _BEFORE_VALUE,
-        _VALUE.pack(0, 0),
-        _HEADER_COUNT_0,
-    )
+    key, value = _KEY.pack(0, _COMMIT if commits else _ABORT), _VALUE.pack(0, 0)
+    record = (_BEFORE_KEY, key, _BEFORE_VALUE, value, HEADER_COUNT_0)
     return framed(base_offset, timestamp_ms, record, 1, ProducerStamp(producer_id, epoch, -1, True), CONTROL_BIT)
 
 

@@ -1,32 +1,12 @@
 from __future__ import annotations
 
-import struct
-
-import crc32c
 import msgspec
 
+from broker_core.decoding import from_msgpack
 from broker_core.errors import ErrorCode, must
 from broker_core.files import FileSystem
+from broker_core.log.checked_file import read_checked, write_checked
 from broker_core.log.corruption import LostRange
-
-_FRAME = struct.Struct("<4sI")
-_MAGIC = b"BSC1"
-
-
-def write_checked(files: FileSystem, path: str, body: bytes, *, durable: bool) -> None:
-    """Replace the file at `path` by `body` and its CRC-32C. With `durable`, wait for the disk."""
-    files.write_whole(path, _FRAME.pack(_MAGIC, crc32c.crc32c(body)) + body, durable=durable)
-
-
-def read_checked(files: FileSystem, path: str) -> bytes | None:
-    """The body of a file by `write_checked`; None if the checksum does not match. The file must exist."""
-    data = files.read(path, 0, files.size(path))
-    if len(data) < _FRAME.size:
-        return None
-    magic, checksum = _FRAME.unpack_from(data)
-    body = data[_FRAME.size :]
-    return body if magic == _MAGIC and checksum == crc32c.crc32c(body) else None
-
 
 CHECKPOINT_FILE = "checkpoint"
 
@@ -63,4 +43,4 @@ class Checkpoint(msgspec.Struct, frozen=True):
         if not files.exists(path):
             return None
         body = must(read_checked(files, path), ErrorCode.DAMAGED, f"{path!r} fails its checksum")
-        return msgspec.msgpack.decode(body, type=cls)
+        return from_msgpack(body, cls)

@@ -106,14 +106,12 @@ def client_batches(records: bytes | memoryview) -> Iterator[ClientBatch]:
 def _checked(records: bytes | memoryview, position: int) -> ClientBatch:
     if len(records) - position < HEADER_BYTES:
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "a batch ends inside its header")
-    fields = HEADER.unpack_from(records, position)
-    (_, length, _, magic, checksum, attributes, last_delta, first_ms, max_ms, producer_id, epoch, sequence, count) = (
-        fields
+    _, length, _, magic, checksum, attributes, last_delta, first_ms, max_ms, producer_id, epoch, sequence, count = (
+        HEADER.unpack_from(records, position)
     )
     if magic != MAGIC:
-        raise BrokerError(
-            ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"a batch has format {magic}; only format {MAGIC} is supported"
-        )
+        about = f"a batch has format {magic}; only format {MAGIC} is supported"
+        raise BrokerError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, about)
     end = position + LENGTH_FIELD_END + length
     if length < HEADER_BYTES - LENGTH_FIELD_END or end > len(records):
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a batch announces {length} bytes, which do not follow")

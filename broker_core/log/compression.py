@@ -42,10 +42,6 @@ def _too_large(limit: int) -> BrokerError:
     return BrokerError(ErrorCode.MESSAGE_TOO_LARGE, f"a batch unpacks to more than {limit} bytes")
 
 
-def _pack_gzip(records: bytes, level: int | None) -> bytes:
-    return zlib.compress(records, level=-1 if level is None else level, wbits=_GZIP_WINDOW)
-
-
 def _pack_snappy(records: bytes, _level: int | None) -> bytes:
     """In blocks, as Java's library has them."""
     made = bytearray(_XERIAL + _XERIAL_VERSIONS)
@@ -57,14 +53,14 @@ def _pack_snappy(records: bytes, _level: int | None) -> bytes:
 
 _PACK: dict[str, Callable[[bytes, int | None], bytes]] = {
     UNCOMPRESSED: lambda records, _level: records,
-    "gzip": _pack_gzip,
+    "gzip": lambda records, level: zlib.compress(records, level=-1 if level is None else level, wbits=_GZIP_WINDOW),
     "snappy": _pack_snappy,
     "lz4": lambda records, level: bytes(cramjam.lz4.compress(records, level)),
     "zstd": lambda records, level: bytes(cramjam.zstd.compress(records, level)),
 }
 
 
-def _gzip(packed: bytes, limit: int) -> bytes:
+def _unpack_gzip(packed: bytes, limit: int) -> bytes:
     inflater = zlib.decompressobj(_GZIP_WINDOW)
     found = inflater.decompress(packed, limit)
     if inflater.unconsumed_tail:
@@ -74,7 +70,7 @@ def _gzip(packed: bytes, limit: int) -> bytes:
     return found
 
 
-def _snappy(packed: bytes, limit: int) -> bytes:
+def _unpack_snappy(packed: bytes, limit: int) -> bytes:
     if not packed.startswith(_XERIAL):
         return _snappy_block(packed, limit)
     found = bytearray()
@@ -114,8 +110,8 @@ def _bounded(decompress_into: Callable[[bytes, bytearray], int]) -> Callable[[by
 
 _UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
     UNCOMPRESSED: lambda records, _limit: records,
-    "gzip": _gzip,
-    "snappy": _snappy,
+    "gzip": _unpack_gzip,
+    "snappy": _unpack_snappy,
     "lz4": _bounded(cramjam.lz4.decompress_into),
     "zstd": _bounded(cramjam.zstd.decompress_into),
 }

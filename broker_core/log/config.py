@@ -87,7 +87,7 @@ class LogConfig(Settings, frozen=True, kw_only=True):
 
     @property
     def compression_level(self) -> int | None:
-        """Of `compression_type`; None for the default, for which Kafka's lz4 has a faster way."""
+        """Level for `compression_type`; None for the codec's default, for which Kafka's lz4 has a faster way."""
         levels = {"gzip": (self.gzip_level, -1), "lz4": (self.lz4_level, 9), "zstd": (self.zstd_level, 3)}
         level, usual = levels.get(self.compression_type, (None, None))
         return None if level == usual else level

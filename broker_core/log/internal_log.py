@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import ErrorCode, Suppress
 from broker_core.files import FileSystem
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.group_commit import GroupCommit
@@ -44,15 +44,12 @@ class InternalLog:
         return self._syncs.durable(self.log, self.log.end_offset)
 
     def records(self, offset: int = 0) -> Iterator[StoredMessage]:
-        """From `offset` on, without those that cannot be read: they are reported with the corruption of all logs."""
+        """The records from `offset` on, without unreadable ones, which are reported with the corruption of all logs."""
         offset = 0 if self.log is None else max(offset, self.log.start_offset)
         while self.log is not None and offset < self.log.high_watermark:
-            try:
+            page: list[StoredMessage] = []
+            with Suppress(ErrorCode.DAMAGED):
                 page = self.log.read(offset, max_messages=_PAGE)
-            except BrokerError as error:
-                if error.code is not ErrorCode.DAMAGED:
-                    raise
-                page = []
             offset = page[-1].offset + 1 if page else offset + 1
             yield from page
 

@@ -13,10 +13,10 @@ import msgspec
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
+from broker_core.limits import MAX_BATCH_RECORDS
 from broker_core.log.batch import (
     HEADER_BYTES,
     MAX_BATCH_BYTES,
-    MAX_BATCH_RECORDS,
     ProducerStamp,
     encode_batch,
     encode_batches,
@@ -30,10 +30,11 @@ from broker_core.log.client_batch import ClientBatch
 from broker_core.log.compression import PRODUCER, UNCOMPRESSED
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.corruption import Corruption, LostRange
+from broker_core.log.decoded_batches import DecodedBatches, take_fitting
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
 from broker_core.log.reserved_headers import check_sizes, with_ttl
-from broker_core.log.segment import DecodedBatches, PartitionContext, Segment, take_fitting
+from broker_core.log.segment import PartitionContext, Segment
 from broker_core.log.segment_list import SegmentList, StoredBatches
 from broker_core.log.segment_rewrite import SegmentRewrite
 from broker_core.messages import Message, MessageRun, StoredMessage
@@ -85,7 +86,7 @@ class PartitionLog:
         files.makedirs(directory)
         recovery = Recovery(context)
         segments = recovery.segments
-        if not segments or segments[-1].has_holes or segments[-1].end_offset != recovery.end_offset:
+        if not segments or segments[-1].is_damaged or segments[-1].end_offset != recovery.end_offset:
             open_before = segments[-1].transactions.open if segments else None
             segments.append(Segment(context, recovery.end_offset, open_before=open_before))
         self.topic = topic
@@ -310,14 +311,10 @@ class PartitionLog:
             if len(data) > MAX_BATCH_BYTES and count > 1:
                 if producer is None:
                     return self._append_many(now_ns, messages)
-                raise BrokerError(
-                    ErrorCode.MESSAGE_TOO_LARGE, f"{len(data)} bytes in one batch for {self.name}; send it in parts"
-                )
+                raise self._too_large(len(data), f"in one batch for {self.name}; send it in parts")
         if self._packs:
             data = recompressed(data, self._compression_type, self._level)
-        self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
-        self._stored(now_ns, base_offset, count, producer)
-        return Appended(base_offset, count, size_bytes, False)
+        return self._store(now_ns, data, count, size_bytes, producer)
 
     def append_encoded(self, now_ns: int, batch: ClientBatch) -> Appended:
         """Append a client's batch as it came, but for offset and, if the topic says so, compression and time.
@@ -329,22 +326,19 @@ class PartitionLog:
         if stamp is not None and (known := self._producers.duplicate(stamp, count)) is not None:
             return Appended(known.base_offset, count, size_bytes, True)
         if size_bytes > self._checked_bytes:
-            raise BrokerError(
-                ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes in one batch for {self.name}; send it in parts"
-            )
+            raise self._too_large(size_bytes, f"in one batch for {self.name}; send it in parts")
         if batch.unpacks_beyond(self._unpacks_at_most):
             about = f"a message of more than {self._unpacks_at_most} bytes, uncompressed, for {self.name}"
             raise BrokerError(ErrorCode.INVALID_RECORD, about)
         data = batch.placed(base_offset, self._compression_type, self._level)
         if len(data) - HEADER_BYTES > self._checked_bytes:
-            raise BrokerError(
-                ErrorCode.MESSAGE_TOO_LARGE, f"{len(data)} bytes in one batch for {self.name}, {self._compression_type}"
-            )
+            raise self._too_large(len(data), f"in one batch for {self.name}, {self._compression_type}")
         if self._sets_time:
             set_log_append_time(data, self._context.epoch_ms + now_ns // NS_PER_MS)
-        self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
-        self._stored(now_ns, base_offset, count, stamp)
-        return Appended(base_offset, count, size_bytes, False)
+        return self._store(now_ns, data, count, size_bytes, stamp)
+
+    def _too_large(self, size_bytes: int, sent: str) -> BrokerError:
+        return BrokerError(ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes {sent}")
 
     def append_marker(self, now_ns: int, producer_id: int, epoch: int, *, commits: bool) -> int:
         """Append the marker that ends the producer's transaction, and refuse older epochs. Returns its offset. Raises
@@ -365,12 +359,17 @@ class PartitionLog:
     def producers(self) -> list[tuple[int, int, RememberedBatch | None]]:
         return self._producers.known()
 
-    def _stored(self, now_ns: int, base_offset: int, count: int, stamp: ProducerStamp | None) -> None:
+    def _store(
+        self, now_ns: int, data: bytearray, count: int, size_bytes: int, stamp: ProducerStamp | None
+    ) -> Appended:
+        base_offset = self.end_offset
+        self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
         self._advance(base_offset + count)
         if stamp is not None:
             self._producers.remember(stamp, RememberedBatch(stamp.sequence, count, base_offset, now_ns))
             if stamp.transactional:
                 self._active.transactions.begin(stamp.producer_id, base_offset)
+        return Appended(base_offset, count, size_bytes, False)
 
     def _append_many(self, now_ns: int, messages: Sequence[Message]) -> Appended:
         check_sizes(self.name, messages, self.config.max_message_bytes)
@@ -386,9 +385,7 @@ class PartitionLog:
             ]
         stored_bytes = sum(len(data) for data, _, _ in batches)
         if stored_bytes > MAX_SEGMENT_BYTES:
-            raise BrokerError(
-                ErrorCode.MESSAGE_TOO_LARGE, f"{stored_bytes} bytes at once for {self.name}; send them in parts"
-            )
+            raise self._too_large(stored_bytes, f"at once for {self.name}; send them in parts")
         self._active_for(now_ns, stored_bytes).append_batches(batches, base_offset, now_ns)
         self._advance(base_offset + len(messages))
         return Appended(base_offset, len(messages), sum(payload_bytes for _, _, payload_bytes in batches), False)
@@ -442,15 +439,19 @@ class PartitionLog:
 
     # -- deleting
 
+    def check_delete(self, offset: int) -> None:
+        """Raises OFFSET_OUT_OF_RANGE above the high watermark."""
+        if offset > self.high_watermark:
+            raise BrokerError(
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which ends at {self.high_watermark}"
+            )
+
     def delete_before(self, offset: int) -> None:
         """Move the start of the log to `offset`, and delete the segments before it.
 
         An offset below the start has no effect. Raises OFFSET_OUT_OF_RANGE above the high watermark, STORAGE_ERROR.
         """
-        if offset > self.high_watermark:
-            raise BrokerError(
-                ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which ends at {self.high_watermark}"
-            )
+        self.check_delete(offset)
         if offset <= self.start_offset:
             return
         # The checkpoint first: without it, deleted files would count as lost.
@@ -474,7 +475,7 @@ class PartitionLog:
         """The sealed segments that `Compaction` may replace at `now_ns`, oldest first."""
         limit, lag_ns = self.last_stable_offset, self.config.min_compaction_lag_ms * NS_PER_MS
         ripe = takewhile(lambda one: not lag_ns or (one.max_published_ns or 0) <= now_ns - lag_ns, self.segments.sealed)
-        return [one for one in ripe if one.end_offset <= limit and not one.has_holes]
+        return [one for one in ripe if one.end_offset <= limit and not one.is_damaged]
 
     def replace_segment(self, old: Segment, rewrite: SegmentRewrite) -> None:
         """Replace a sealed segment by its compacted form. Raises STORAGE_ERROR."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from broker_core.clock import NS_PER_MS
+from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import SEQUENCES, ProducerStamp
 from broker_core.log.checkpoint import StoredProducer
@@ -55,7 +55,7 @@ class ProducerIds:
 
 
 REMEMBERED_BATCHES = 5  # as in Kafka: the maximum in flight of a producer
-FORGOTTEN_AFTER_NS = 86_400 * 1_000_000_000  # Kafka's default of producer.id.expiration.ms
+FORGOTTEN_AFTER_NS = 86_400 * NS_PER_S  # Kafka's default of producer.id.expiration.ms
 
 
 class RememberedBatch(msgspec.Struct, frozen=True, gc=False):

@@ -38,13 +38,17 @@ class Recovery:
         self._cut_bytes = 0
         self.producers = ProducerStates()
         self.segments: list[Segment] = []
-        self._bases = self._find_bases()
+        names = context.files.listdir(context.directory)
+        stems = [name.removesuffix(LOG_SUFFIX) for name in names if name.endswith(LOG_SUFFIX)]
+        self._bases = sorted(int(stem) for stem in stems if stem.isdecimal())
         self.checkpoint = self._load_checkpoint()
         self.start_offset = self.checkpoint.start_offset
         for lost in self.checkpoint.lost:
             context.corruption.add(*lost)
         self.producers.restore(self.checkpoint.producers, context.epoch_ms)
-        self._remove_leftovers()
+        for name in names:
+            if name.endswith((".tmp", ".cleaned")):  # left by a process that was killed
+                context.files.remove(f"{context.directory}/{name}")
         for base, limit in zip_longest(self._bases, self._bases[1:]):
             self._open(base, limit)
         self.end_offset = self._end_offset()
@@ -60,16 +64,6 @@ class Recovery:
             self._notes.append(f"{error} Everything was scanned instead; deleted records may reappear.")
             return unknown
 
-    def _remove_leftovers(self) -> None:
-        for name in self._context.files.listdir(self._context.directory):
-            if name.endswith((".tmp", ".cleaned")):
-                self._context.files.remove(f"{self._context.directory}/{name}")
-
-    def _find_bases(self) -> list[int]:
-        names = self._context.files.listdir(self._context.directory)
-        stems = [name.removesuffix(LOG_SUFFIX) for name in names if name.endswith(LOG_SUFFIX)]
-        return sorted(int(stem) for stem in stems if stem.isdigit())
-
     def _open(self, base: int, limit: int | None) -> None:
         files = self._context.files
         path = segment_path(self._context.directory, base)
@@ -77,10 +71,10 @@ class Recovery:
         compacted_to = self.checkpoint.compacted_to
         if expected < base and base > compacted_to:
             self._lose(expected, base, f"the file before {path!r} is missing or ends early")
-        cold = self._load_index(base, path)
+        indexed = self._load_index(base, path)
         gaps = base < compacted_to
-        start = cold.covered_bytes if cold else 0
-        offset = cold.end_offset if cold else base
+        start = indexed.covered_bytes if indexed else 0
+        offset = indexed.end_offset if indexed else base
         found: list[FoundBatch] = []
         bad: list[BadBytes] = []
         size = files.size(path)
@@ -97,9 +91,9 @@ class Recovery:
             self._cut_bytes += tail.end - tail.start
             self._notes.append(f"{tail.end - tail.start} bytes of an unfinished batch were cut from {path!r}")
         open_before = self.segments[-1].transactions.open if self.segments else None
-        segment = Segment(self._context, base, cold, has_gaps=gaps, open_before=open_before)
+        segment = Segment(self._context, base, indexed, is_compacted=gaps, open_before=open_before)
         for position, header, commits in found:
-            segment.found(position, header, commits=commits)
+            segment.register_batch(position, header, commits=commits)
         self.segments.append(segment)
         for item in bad:
             self._damaged(segment, item, limit)
@@ -130,7 +124,7 @@ class Recovery:
         self.producers.remember(stamp, batch)
 
     def _damaged(self, segment: Segment, bad: BadBytes, limit: int | None) -> None:
-        segment.has_holes = True
+        segment.is_damaged = True
         next_offset = bad.next_offset
         if next_offset is None:
             next_offset = max(self.checkpoint.offset, bad.offset) if limit is None else limit

@@ -27,9 +27,9 @@ def counted_bytes(headers: Headers) -> int:
     users = own = 0
     for name, value in headers:
         if name.startswith(OWN_PREFIX):
-            own += len(name) + len(value)
+            own += len(name) + len(value or b"")
         else:
-            users += len(name) + len(value)
+            users += len(name) + len(value or b"")
     return users + max(0, own - MAX_OWN_HEADER_BYTES)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -63,7 +62,7 @@ def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> 
 class Segment:
     """Batches at increasing offsets from `base_offset` on.
 
-    `warm` indexes every batch that was written or scanned since the log was opened. Batches before are cold: only the
+    `scanned` has every batch that was written or scanned since the log was opened. Those before are `indexed`: the
     sparse index file covers them, and they are read block by block on demand. `open_before` are the open transactions
     of the previous segment, as in `SegmentTransactions.open`.
     """
@@ -72,22 +71,24 @@ class Segment:
         self,
         context: PartitionContext,
         base_offset: int,
-        cold: SegmentIndex | None = None,
+        indexed: SegmentIndex | None = None,
         *,
-        has_gaps: bool = False,
+        is_compacted: bool = False,
         open_before: Mapping[int, int] | None = None,
     ) -> None:
         self.context = context
         self.base_offset = base_offset
         self.path = segment_path(context.directory, base_offset)
         self.index_path = segment_path(context.directory, base_offset, INDEX_SUFFIX)
-        self.cold = cold
-        self.warm = BatchIndex(base_offset)
-        self.transactions = SegmentTransactions.of(cold.transactions) if cold else SegmentTransactions(open_before)
-        self.warm_from = self.end_offset = cold.end_offset if cold else base_offset
-        self.first_ns = self._session_ns(cold.first_ms) if cold else None
-        self.has_holes = False
-        self.has_gaps = has_gaps
+        self.indexed = indexed
+        self.scanned = BatchIndex(base_offset)
+        self.transactions = (
+            SegmentTransactions.of(indexed.transactions) if indexed else SegmentTransactions(open_before)
+        )
+        self.scanned_from = self.end_offset = indexed.end_offset if indexed else base_offset
+        self.first_ns = self._session_ns(indexed.first_ms) if indexed else None
+        self.is_damaged = False
+        self.is_compacted = is_compacted
         self.removed = 0  # messages removed by compaction, as far as counted since the log was opened
         self.file = context.files.open_append(self.path)
         self._blocks: dict[int, BatchIndex] = {}
@@ -103,15 +104,15 @@ class Segment:
     @property
     def is_indexed(self) -> bool:
         """Whether the index file covers the whole segment."""
-        return self.cold is not None and not self.warm
+        return self.indexed is not None and not self.scanned
 
     @property
     def max_published_ns(self) -> int | None:
-        latest_ns = self.warm.max_published_ns
-        if self.cold is None or self.cold.latest_ms is None:
+        latest_ns = self.scanned.max_published_ns
+        if self.indexed is None or self.indexed.latest_ms is None:
             return latest_ns
-        cold_ns = self._session_ns(self.cold.latest_ms)
-        return cold_ns if latest_ns is None else max(cold_ns, latest_ns)
+        indexed_ns = self._session_ns(self.indexed.latest_ms)
+        return indexed_ns if latest_ns is None else max(indexed_ns, latest_ns)
 
     def _session_ns(self, timestamp_ms: int) -> int:
         return (timestamp_ms - self.context.epoch_ms) * NS_PER_MS
@@ -121,7 +122,7 @@ class Segment:
         position = self.file.append(data)
         if self.first_ns is None:
             self.first_ns = published_ns
-        self.warm.add(base_offset, count, position, len(data), payload_bytes, published_ns)
+        self.scanned.add(base_offset, count, position, len(data), payload_bytes, published_ns)
         self.end_offset = base_offset + count
 
     def append_batches(self, batches: Sequence[tuple[Data, int, int]], base_offset: int, published_ns: int) -> None:
@@ -130,7 +131,7 @@ class Segment:
         if self.first_ns is None:
             self.first_ns = published_ns
         for data, count, payload_bytes in batches:
-            self.warm.add(base_offset, count, position, len(data), payload_bytes, published_ns)
+            self.scanned.add(base_offset, count, position, len(data), payload_bytes, published_ns)
             position += len(data)
             base_offset += count
         self.end_offset = base_offset
@@ -142,7 +143,7 @@ class Segment:
         self.append(data, base_offset, 1, MARKER, published_ns)
         return self.transactions.end(producer_id, base_offset, commits=commits)
 
-    def found(self, position: int, header: BatchHeader, *, commits: bool | None) -> None:
+    def register_batch(self, position: int, header: BatchHeader, *, commits: bool | None) -> None:
         """Register a batch in the file; `commits` is the outcome of a marker, None for other batches."""
         if commits is not None:
             self.transactions.end(header.producer_id, header.base_offset, commits=commits)
@@ -151,35 +152,35 @@ class Segment:
         published_ns = self._session_ns(header.timestamp_ms)
         if self.first_ns is None:
             self.first_ns = published_ns
-        _add_found(self.warm, position, header, published_ns)
+        _add_batch(self.scanned, position, header, published_ns)
         self.end_offset = header.end_offset
 
     def indexes(self, offset: int) -> Iterator[BatchIndex]:
         """The non-empty indexes of the batches from that of `offset`, or the next, on."""
-        cold = self.cold
-        if cold is not None and offset < cold.end_offset:
-            for number in range(cold.number_from(offset), len(cold)):
-                index = self._block(number, cold)
+        indexed = self.indexed
+        if indexed is not None and offset < indexed.end_offset:
+            for number in range(indexed.number_from(offset), len(indexed)):
+                index = self._block(number, indexed)
                 if index and offset < index.last_end_offset:
                     yield index
-        if self.warm and offset < self.warm.last_end_offset:
-            yield self.warm
+        if self.scanned and offset < self.scanned.last_end_offset:
+            yield self.scanned
 
-    def _block(self, number: int, cold: SegmentIndex) -> BatchIndex:
+    def _block(self, number: int, indexed: SegmentIndex) -> BatchIndex:
         index = self._blocks.get(number)
         if index is None:
             if len(self._blocks) >= _CACHED_BLOCKS:
                 del self._blocks[next(iter(self._blocks))]
-            index = self._blocks[number] = self._load(cold.block(number))
+            index = self._blocks[number] = self._load(indexed.block(number))
         return index
 
     def _load(self, block: Block) -> BatchIndex:
         index = BatchIndex(self.base_offset)
         files = self.context.files
-        if self.has_gaps and block.checksum != places_checksum(
+        if self.is_compacted and block.checksum != places_checksum(
             files.read(self.path, block.start, block.end - block.start)
         ):
-            # A batch has a wrong base offset, and with gaps it is unknown which.
+            # A batch has a wrong base offset, and in a compacted segment it is unknown which.
             self._lose(block.offset, block.end_offset, block.start)
             return index
         for found in scan(
@@ -189,14 +190,14 @@ class Segment:
             end=block.end,
             offset=block.offset,
             limit=block.end_offset,
-            gaps=self.has_gaps,
+            gaps=self.is_compacted,
         ):
             if isinstance(found, BadBytes):
                 end_offset = block.end_offset if found.next_offset is None else found.next_offset
                 self._lose(found.offset, end_offset, found.start)
             else:
                 header = found.header
-                _add_found(index, found.position, header, self._session_ns(header.timestamp_ms))
+                _add_batch(index, found.position, header, self._session_ns(header.timestamp_ms))
         return index
 
     def _lose(self, start_offset: int, end_offset: int, position: int) -> None:
@@ -243,9 +244,9 @@ class Segment:
         if self.max_published_ns is None or self.max_published_ns < published_ns:
             return None
         start = at_least
-        if self.cold is not None:
-            number = self.cold.number_for_time(self.context.epoch_ms - (-published_ns // NS_PER_MS))
-            first = self.cold.block(number).offset if number < len(self.cold) else self.cold.end_offset
+        if self.indexed is not None:
+            number = self.indexed.number_for_time(self.context.epoch_ms - (-published_ns // NS_PER_MS))
+            first = self.indexed.block(number).offset if number < len(self.indexed) else self.indexed.end_offset
             start = max(start, first)
         for index in self.indexes(start):
             slot = index.slot_for_time(published_ns, index.slot_from(start))
@@ -267,23 +268,23 @@ class Segment:
             files.fsync_dir(self.context.directory)
         if not index:
             return None
-        segment = Segment(self.context, self.base_offset, has_gaps=True)
+        segment = Segment(self.context, self.base_offset, is_compacted=True)
         segment.transactions = self.transactions  # compaction keeps the markers
-        segment.warm = index
+        segment.scanned = index
         segment.first_ns = index.published[0]
         segment.end_offset = index.last_end_offset
         return segment
 
     def save_index(self, *, interval_bytes: int, durable: bool) -> None:
         """Write the index file, so that the next opening need not scan. A corrupt segment gets none."""
-        if self.has_holes:
+        if self.is_damaged:
             return
-        index = self.cold.copy() if self.cold else SegmentIndex(self.base_offset)
+        index = self.indexed.copy() if self.indexed else SegmentIndex(self.base_offset)
         index.transactions = self.transactions.stored()
-        warm = self.warm
-        for slot, published_ns in enumerate(warm.published):
+        new = self.scanned
+        for slot, published_ns in enumerate(new.published):
             timestamp_ms = self.context.epoch_ms + published_ns // NS_PER_MS
-            index.add(warm.base_offset(slot), warm.end_offset(slot), warm.sizes[slot], timestamp_ms, interval_bytes)
+            index.add(new.base_offset(slot), new.end_offset(slot), new.sizes[slot], timestamp_ms, interval_bytes)
         index.save(self.context.files, self.index_path, durable=durable)
 
     def view(self) -> SegmentView:
@@ -292,12 +293,12 @@ class Segment:
             self.base_offset,
             self.end_offset,
             self.size_bytes,
-            None if self.cold else len(self.warm),
+            None if self.indexed else len(self.scanned),
             self.first_ns,
             self.max_published_ns,
             self.is_indexed,
-            self.has_gaps,
-            self.has_holes,
+            self.is_compacted,
+            self.is_damaged,
         )
 
     def close(self) -> None:
@@ -309,78 +310,9 @@ class Segment:
         self.context.files.remove(self.index_path)
 
 
-def _add_found(index: BatchIndex, position: int, header: BatchHeader, published_ns: int) -> None:
+def _add_batch(index: BatchIndex, position: int, header: BatchHeader, published_ns: int) -> None:
     span = header.end_offset - header.base_offset
     if span != header.count:
         index.with_gaps.add(len(index))
     payload_bytes = MARKER if header.is_control else UNKNOWN_BYTES
     index.add(header.base_offset, span, position, header.size_bytes, payload_bytes, published_ns)
-
-
-_KEPT_BATCHES = 4  # partly read batches: about one for each group that reads the partition
-
-
-class _DecodedBatch:
-    __slots__ = ("_messages", "_rest")
-
-    def __init__(self, messages: Iterator[StoredMessage]) -> None:
-        self._messages: list[StoredMessage] = []
-        self._rest = messages
-
-    def take(self, start: int, stop: int) -> list[StoredMessage]:
-        messages = self._messages
-        missing = stop - len(messages)
-        if missing > 0:
-            messages.extend(islice(self._rest, missing))
-        return messages[start:stop]
-
-
-class DecodedBatches:
-    """The messages of a partition's batches. Partly read batches are cached, because readers read them in parts."""
-
-    def __init__(self, topic: str, partition: int) -> None:
-        self._topic = topic
-        self._partition = partition
-        self._kept: dict[int, _DecodedBatch] = {}
-
-    def messages(
-        self, segment: Segment, index: BatchIndex, slot: int, offset: int, max_messages: int
-    ) -> list[StoredMessage]:
-        """Up to `max_messages` of the batch in this slot, from `offset` on. Raises DAMAGED."""
-        span = index.spans[slot]
-        if span == 1:
-            return list(self._decode(segment, index, slot))
-        if slot in index.with_gaps:
-            every = self._decode(segment, index, slot)
-            return list(islice((message for message in every if message.offset >= offset), max_messages))
-        base_offset = index.base_offset(slot)
-        start = max(offset - base_offset, 0)
-        batch = self._kept.get(base_offset)
-        if batch is None:
-            messages = self._decode(segment, index, slot)
-            if start == 0 and max_messages >= span:
-                return list(messages)
-            batch = self._keep(base_offset, _DecodedBatch(messages))
-        return batch.take(start, start + max_messages)
-
-    def _decode(self, segment: Segment, index: BatchIndex, slot: int) -> Iterator[StoredMessage]:
-        return segment.messages(index, slot, self._topic, self._partition)
-
-    def _keep(self, base_offset: int, batch: _DecodedBatch) -> _DecodedBatch:
-        if len(self._kept) >= _KEPT_BATCHES:
-            del self._kept[next(iter(self._kept))]
-        self._kept[base_offset] = batch
-        return batch
-
-    def clear(self) -> None:
-        self._kept.clear()
-
-
-def take_fitting(messages: list[StoredMessage], found: list[StoredMessage], max_bytes: int) -> int:
-    """Add `messages` to `found` as far as they fit, but at least one in all; the bytes left, below 0 at the end."""
-    for message in messages:
-        max_bytes -= message.size_bytes
-        if max_bytes < 0 and found:
-            break
-        found.append(message)
-    return max_bytes

@@ -16,9 +16,10 @@ from bisect import bisect_left, bisect_right
 import crc32c
 import msgspec
 
+from broker_core.decoding import from_msgpack
 from broker_core.files import FileSystem
 from broker_core.log.batch import place_bytes
-from broker_core.log.checkpoint import read_checked, write_checked
+from broker_core.log.checked_file import read_checked, write_checked
 from broker_core.log.segment_transactions import StoredTransactions
 
 INDEX_SUFFIX = ".index"
@@ -116,7 +117,7 @@ class SegmentIndex:
         body = read_checked(files, path)
         if body is None:
             return None
-        stored = msgspec.msgpack.decode(body, type=_Stored)
+        stored = from_msgpack(body, _Stored)
         index = cls(stored.base_offset)
         index.end_offset = stored.end_offset
         index.covered_bytes = stored.covered_bytes

@@ -31,7 +31,7 @@ NO_BATCHES = StoredBatches((), 0, 0)
 
 
 class SegmentList:
-    """At least one segment; the last is the active one, the others are sealed."""
+    """The segments of a log, at least one; the last is the active one, the others are sealed."""
 
     def __init__(self, segments: list[Segment]) -> None:
         self._segments = segments
@@ -195,8 +195,8 @@ class SegmentList:
 
     def indexes(self, offset: int) -> Iterable[tuple[Segment, BatchIndex]]:
         active = self.active
-        if offset >= active.warm_from:  # nearly always
-            return ((active, active.warm),)
+        if offset >= active.scanned_from:  # nearly always
+            return ((active, active.scanned),)
         return self._older_indexes(offset)
 
     def _older_indexes(self, offset: int) -> Iterator[tuple[Segment, BatchIndex]]:

@@ -12,7 +12,7 @@ from broker_core.names import check_name
 def check_partitions(name: str, total: int, present: int = 0) -> None:
     """Raises INVALID_PARTITIONS if a topic that has `present` partitions cannot be given `total`."""
     if not present < total <= MAX_PARTITIONS:
-        why = f"{total} for topic {name!r}; {present + 1} to {MAX_PARTITIONS} are"
+        why = f"{total} for topic {name!r}; {present + 1} to {MAX_PARTITIONS} are allowed"
         raise BrokerError(ErrorCode.INVALID_PARTITIONS, why)
 
 
@@ -42,17 +42,12 @@ class TopicLog:
         """Add `count` partitions; keys may map to other partitions then. Raises INVALID_PARTITIONS."""
         present = len(self.partitions)
         check_partitions(self.name, present + count, present)
-        for partition in range(present, present + count):
-            self.partitions.append(
-                PartitionLog(
-                    self._files,
-                    f"{self.name}-{partition}",
-                    self.name,
-                    partition,
-                    config=self.config,
-                    epoch_ms=self._epoch_ms,
-                )
+        self.partitions += [
+            PartitionLog(
+                self._files, f"{self.name}-{number}", self.name, number, config=self.config, epoch_ms=self._epoch_ms
             )
+            for number in range(present, present + count)
+        ]
 
     def partition_for(self, key: bytes | None) -> int:
         return self.partitioner.choose(key, len(self.partitions))

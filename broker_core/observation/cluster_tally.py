@@ -14,10 +14,10 @@ from broker_core.plurals import counted
 from broker_core.snapshots import Snapshot
 
 _CALM_NS: Final = 10 * NS_PER_S  # after which an incident is over though a node is not back, or a client does nothing
-_BUSY_NS: Final = 10 * NS_PER_S  # who has done something so shortly before is missed
-_PAUSE_NS: Final = 2 * NS_PER_S  # shorter pauses are none
+_BUSY_NS: Final = 10 * NS_PER_S  # who was active this shortly before an incident is expected to go on
+_PAUSE_NS: Final = 2 * NS_PER_S  # a shorter pause is never long
 _SPANS_KEPT: Final = 500  # the last ones
-_USUAL: Final = 4  # times the usual pause, too
+_USUAL: Final = 4  # a pause is long from this many times the usual one of its place
 _Where = TopicPartition | str  # a partition that is written to, or a group that commits
 
 
@@ -25,36 +25,36 @@ class _Pauses:
     """When something last happened at each place, how long its pauses usually are, and the longest of an incident."""
 
     def __init__(self) -> None:
-        self._last: dict[_Where, int] = {}
-        self._usual: dict[_Where, float] = {}
+        self._last_ns: dict[_Where, int] = {}
+        self._usual_ns: dict[_Where, float] = {}
         self._watched: set[_Where] = set()
-        self.longest: dict[_Where, int] = {}
+        self.longest_ns: dict[_Where, int] = {}
 
     def happened(self, where: _Where, now_ns: int) -> None:
-        last = self._last.get(where)
-        self._last[where] = now_ns
+        last = self._last_ns.get(where)
+        self._last_ns[where] = now_ns
         self._watched.discard(where)
         if last is None or last == now_ns:
             return
-        pause, usual = now_ns - last, self._usual.get(where, 0.0)
+        pause, usual = now_ns - last, self._usual_ns.get(where, 0.0)
         if self._is_long(where, pause):
-            self.longest[where] = max(pause, self.longest.get(where, 0))
+            self.longest_ns[where] = max(pause, self.longest_ns.get(where, 0))
         else:
-            self._usual[where] = usual + (pause - usual) / 8
+            self._usual_ns[where] = usual + (pause - usual) / 8
 
     def watch(self, now_ns: int) -> None:
         """An incident begins: who was busy is missed until it does something again."""
-        self.longest.clear()
-        self._watched = {where for where, last in self._last.items() if now_ns - last <= _BUSY_NS}
+        self.longest_ns.clear()
+        self._watched = {where for where, last in self._last_ns.items() if now_ns - last <= _BUSY_NS}
 
     def missed(self, now_ns: int) -> dict[_Where, int]:
         """The longest pauses so far, those that last among them."""
-        lasting = {where: now_ns - self._last[where] for where in self._watched}
+        lasting = {where: now_ns - self._last_ns[where] for where in self._watched}
         lasting = {where: pause for where, pause in lasting.items() if self._is_long(where, pause)}
-        return _longest(self.longest, lasting)
+        return _merged_max(self.longest_ns, lasting)
 
     def _is_long(self, where: _Where, pause: int) -> bool:
-        return pause >= max(_PAUSE_NS, _USUAL * self._usual.get(where, 0.0))
+        return pause >= max(_PAUSE_NS, _USUAL * self._usual_ns.get(where, 0.0))
 
     @property
     def are_over(self) -> bool:
@@ -65,36 +65,38 @@ class _Spans:
     """Which things are in a state, since when, and for how long any of them has been."""
 
     def __init__(self) -> None:
-        self.since: dict[TopicPartition, int] = {}
-        self.longest: dict[TopicPartition, int] = {}  # in this incident
-        self._any_since: int | None = None
+        self.since_ns: dict[TopicPartition, int] = {}
+        self.longest_ns: dict[TopicPartition, int] = {}  # in this incident
+        self._any_since_ns: int | None = None
         self._most = self._sum_ns = 0
         self._over: deque[list[float]] = deque(maxlen=_SPANS_KEPT)
 
     def put(self, where: TopicPartition, now_ns: int, *, is_in: bool) -> None:
-        if is_in and where not in self.since:
-            self.since[where] = now_ns
-            if self._any_since is None:
-                self._any_since, self._most = now_ns, 0
-            self._most = max(self._most, len(self.since))
-        elif not is_in and where in self.since:
-            self.longest[where] = max(self.longest.get(where, 0), now_ns - self.since.pop(where))
-            if not self.since and self._any_since is not None:
-                self._sum_ns += now_ns - self._any_since
-                self._over.append([*_span([self._any_since, now_ns], now_ns), self._most])
-                self._any_since = None
+        if is_in and where not in self.since_ns:
+            self.since_ns[where] = now_ns
+            if self._any_since_ns is None:
+                self._any_since_ns, self._most = now_ns, 0
+            self._most = max(self._most, len(self.since_ns))
+        elif not is_in and where in self.since_ns:
+            self.longest_ns[where] = max(self.longest_ns.get(where, 0), now_ns - self.since_ns.pop(where))
+            if not self.since_ns and self._any_since_ns is not None:
+                self._sum_ns += now_ns - self._any_since_ns
+                self._over.append([*_span([self._any_since_ns, now_ns], now_ns), self._most])
+                self._any_since_ns = None
 
     def sum_ns(self, now_ns: int) -> int:
-        return self._sum_ns + (0 if self._any_since is None else now_ns - self._any_since)
+        return self._sum_ns + (0 if self._any_since_ns is None else now_ns - self._any_since_ns)
 
     def rows(self, now_ns: int) -> list[list[float]]:
         """From, to, and how many at most at a time."""
-        lasts = [] if self._any_since is None else [[*_span([self._any_since, None], now_ns), self._most]]
+        lasts = [] if self._any_since_ns is None else [[*_span([self._any_since_ns, None], now_ns), self._most]]
         return [*self._over, *lasts]
 
     def told(self, now_ns: int) -> dict[TopicPartition, int]:
-        """How long each has been at most, if not for an instant."""
-        told = _longest(self.longest, {where: now_ns - since for where, since in self.since.items()})
+        """The longest time in ns that each partition was in this state; those never longer than an instant are left
+        out.
+        """
+        told = _merged_max(self.longest_ns, {where: now_ns - since for where, since in self.since_ns.items()})
         return {where: ns for where, ns in told.items() if ns}
 
 
@@ -115,9 +117,9 @@ class ClusterTally:
         self._arrivals, self._commits = _Pauses(), _Pauses()
         # Up to when, None while it lasts, and why; by the node, None for all, and since when.
         self._silences: dict[tuple[int | None, int], tuple[int | None, str]] = {}
-        self._looked_ns = self._longest_ns = 0
+        self._looked_ns = self._longest_silence_ns = 0
         self._began_ns: int | None = None
-        self._calm_ns: int | None = None
+        self._calm_since_ns: int | None = None
         self._was_told = False
         self._moves: list[str] = []  # of the controller in this incident
         self._moved: set[TopicPartition] = set()
@@ -202,42 +204,40 @@ class ClusterTally:
         return {node for node, spans in self._gone.items() if spans and spans[-1][1] is None}
 
     def _begin(self, now_ns: int) -> None:
-        self._calm_ns = None
+        self._calm_since_ns = None
         if self._began_ns is None:
             self._began_ns, self._was_told = now_ns, False
             self._moves.clear()
             self._moved.clear()
             for spans in (self._leaderless, self._under):
-                spans.longest.clear()
+                spans.longest_ns.clear()
             for pauses in (self._arrivals, self._commits):
                 pauses.watch(now_ns)
 
     def looked(self, now_ns: int) -> list[Event]:
-        """After the events of a look: the incidents that are to be told."""
+        """The incidents to report after the events of a look at the cluster."""
         if self._looked_ns:
-            self._longest_ns = max(self._longest_ns, now_ns - self._looked_ns)
+            self._longest_silence_ns = max(self._longest_silence_ns, now_ns - self._looked_ns)
         self._looked_ns = now_ns
         if self._began_ns is None:
             return []
-        lasts = bool(self._leaderless.since or self._under.since)
-        self._calm_ns = None if lasts else self._calm_ns or now_ns
+        lasts = bool(self._leaderless.since_ns or self._under.since_ns)
+        self._calm_since_ns = None if lasts else self._calm_since_ns or now_ns
         is_over = not lasts and self._arrivals.are_over and self._commits.are_over
-        if is_over and not any(self._of_incident(node) for node in self._absent):
+        began_ns = self._began_ns
+        if is_over and all((self._gone[node][-1][0] or 0) < began_ns for node in self._absent):
             return self._end(now_ns)
-        if self._calm_ns is not None and now_ns - self._calm_ns >= _CALM_NS:
+        if self._calm_since_ns is not None and now_ns - self._calm_since_ns >= _CALM_NS:
             return self._end(now_ns)
         if not self._was_told and now_ns - self._began_ns >= _CALM_NS:
             self._was_told = True
             return [self._told(now_ns, is_over=False)]
         return []
 
-    def _of_incident(self, node: int) -> bool:
-        return (self._gone[node][-1][0] or 0) >= (self._began_ns or 0)
-
     def _end(self, now_ns: int) -> list[Event]:
         told = self._told(now_ns, is_over=True)
         self._stories.append(told.cause)
-        self._began_ns = self._calm_ns = None
+        self._began_ns = self._calm_since_ns = None
         return [told]
 
     def _told(self, now_ns: int, *, is_over: bool) -> Event:
@@ -281,7 +281,7 @@ class ClusterTally:
         silences = [
             (_span([from_ns, to_ns], now_ns), node, why) for (node, from_ns), (to_ns, why) in self._silences.items()
         ]
-        longest_s = max([self._longest_ns / NS_PER_S, *(to_s - from_s for (from_s, to_s), _, _ in silences)])
+        longest_s = max([self._longest_silence_ns / NS_PER_S, *(to_s - from_s for (from_s, to_s), _, _ in silences)])
         story = self.story(now_ns)
         return {
             "longest_silence_s": round(longest_s, 3),
@@ -304,7 +304,7 @@ class ClusterTally:
         }
 
 
-def _longest(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
+def _merged_max(one: dict[Any, int], other: dict[Any, int]) -> dict[Any, int]:
     return {where: max(one.get(where, 0), other.get(where, 0)) for where in one.keys() | other.keys()}
 
 

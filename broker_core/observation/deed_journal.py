@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from broker_core.decoding import from_json
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import private
 from broker_core.guarded.deeds import Deed
@@ -36,7 +37,7 @@ class DeedJournal:
         found = []
         for line in self.path.read_bytes().splitlines() if self.path.exists() else ():
             try:
-                found.append(msgspec.json.decode(line, type=Deed))
+                found.append(from_json(line, Deed))
             except msgspec.DecodeError:
                 continue
         return found

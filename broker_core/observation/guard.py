@@ -7,11 +7,13 @@ import math
 import threading
 import time
 from collections.abc import Collection, Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.writing import Body
 from broker_core.messages import TopicPartition
+
+if TYPE_CHECKING:
+    from broker_core.kafka_messages.writing import Body  # loads what a window without a cluster does not need
 
 
 class Api(NamedTuple):
@@ -38,7 +40,7 @@ ALL_WRITES: Final = {name: api for apis in WRITES.values() for name, api in apis
 
 
 class Permit(NamedTuple):
-    """What one plan writes: offsets of `group`, which is its transactional id, too, and copies into `targets`."""
+    """What one plan may write: committed offsets of `group`, also its transactional id, and messages to `targets`."""
 
     verb: str
     group: str
@@ -86,7 +88,7 @@ class Guard:
 
     @property
     def verbs(self) -> frozenset[str]:
-        """What is unlocked now."""
+        """The verbs that are unlocked now; empty when the unlocking has expired."""
         verbs, until_s = self._unlocked
         return verbs if time.monotonic() < until_s else frozenset()
 

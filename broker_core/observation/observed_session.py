@@ -107,7 +107,7 @@ class ObservedSession:
         return time.monotonic() - self._seen_s
 
     def playback(self) -> Playback:
-        """Its earlier moments."""
+        """The earlier moments of the session."""
         return self._memory if self.folder is None else FolderPlayback(self.folder, self.recorder)
 
     def why_not(self, action: type[Any]) -> str:
@@ -145,7 +145,7 @@ class ObservedSession:
         return Performed(action, action.sentence, plan.inverse)
 
     def _acted(self, action: UserAction) -> None:
-        """It comes after what was seen of its effects already."""
+        """Record the user's action, after what was already seen of its effects."""
         detail: dict[str, Any] = msgspec.to_builtins(action)
         self._pass_on(Event(0, self.latest.time_ns, EventKind.USER_ACTION, cause=action.sentence, detail=detail))
 

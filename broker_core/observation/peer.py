@@ -11,11 +11,11 @@ from broker_core.snapshots import ConnectionView, Snapshot
 
 T = TypeVar("T")
 
-#: What a source may know beside topics, partitions, groups and their offsets. Who makes a figure of one of these asks.
+#: What a source may know beside topics, partitions, groups and their offsets. Code that shows such a figure calls
+#: `knows` first.
 KNOWABLE: Final = (
-    *("messages", "segments", "deliveries", "leases", "requests", "connections", "backpressure", "schemas"),
-    "access",
-)
+    "messages", "segments", "deliveries", "leases", "requests", "connections", "backpressure", "schemas", "access",
+)  # fmt: skip
 
 
 class Look(NamedTuple):
@@ -32,7 +32,7 @@ class Look(NamedTuple):
     connections: Sequence[ConnectionView] = ()
 
 
-class Facts(NamedTuple):
+class PeerFacts(NamedTuple):
     """How a source is looked at: what it calls itself, how often, and what a look costs the observer, in seconds.
 
     `listens` is where its clients connect if they are passed on to it, "" if they are not; `rights` is whose rights
@@ -76,11 +76,11 @@ class Peer(Protocol):
         """Whether figures of this word of `KNOWABLE` are known."""
 
     @property
-    def facts(self) -> Facts:
-        """As of the last look."""
+    def facts(self) -> PeerFacts:
+        """What is known of the peer as of the last look."""
 
     def close(self) -> None:
         """Disconnect; a `look` that waits ends soon."""
 
     def rest(self) -> Look | None:
-        """What was seen up to `close` and not told yet, after it and after the last `look`."""
+        """A last look, after `close`: what was seen until then and not told by `look`; None if there is nothing."""

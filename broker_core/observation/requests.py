@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.operations import clock
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.faults import BeginFault, EndFault
@@ -19,7 +19,7 @@ from broker_core.snapshots import Snapshot
 
 
 class AdvanceClock(clock.AdvanceClock, Action, frozen=True, kw_only=True, tag="advance_clock"):
-    """Only of a broker elsewhere that is opened for tests: the time of a session that runs here is its engine's."""
+    """Moves the clock of a broker elsewhere that is opened for tests; a session that runs here has its engine's."""
 
     says = "moved the clock on by {by_ms:g} ms"
 
@@ -38,9 +38,8 @@ def requested(action: UserAction, latest: Snapshot, epoch_ms: int) -> Request[An
 
     Raises INVALID_REQUEST for what cannot be requested.
     """
-    kind = kind_requested(type(action))
-    if kind is None:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "this is possible only in a session that runs in this window")
+    why = "this is possible only in a session that runs in this window"
+    kind = must(kind_requested(type(action)), ErrorCode.INVALID_REQUEST, why)
     other = _OTHERS.get(type(action))
     if other is not None:
         return other[1](action, latest)

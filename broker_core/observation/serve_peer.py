@@ -5,87 +5,29 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast, get_args, get_type_hints
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from broker_core.clients.http_broker import HttpBroker
 from broker_core.clock import NS_PER_MS
-from broker_core.observation.peer import Facts, Look
+from broker_core.observation.moments import moved
+from broker_core.observation.peer import Look, PeerFacts
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.observe import ObserveBroker, Observed
 from broker_core.operations.request import Request
-from broker_core.snapshots import GateView, Snapshot, Totals
+from broker_core.snapshots import Snapshot, Totals
 
 T = TypeVar("T")
 
 OFTEN_S: Final = 0.1  # at most so often
 _SHARE: Final = 0.1  # of the time, which looks may take
 _BLOCKS_S: Final = 1.0
-_UNKNOWN: Final = frozenset({"requests", "schemas"})  # those of before
+_UNKNOWN: Final = frozenset({"requests", "schemas"})  # those from before it was opened are not told
 _OPEN_S: Final = 8.0
 _LOOK_S: Final = 30.0
-_DURATIONS: Final = frozenset({"lag_ns", "max_lag_ns"})  # all other fields that end in _ns hold moments
-
-
-def moved(value: T, by_ns: int) -> T:
-    """`value`, a request, an answer, a snapshot or an event, with all moments in its structs later by `by_ns`."""
-    return cast(T, _moved(value, by_ns))
-
-
-def _moved(value: Any, by_ns: int) -> Any:
-    if isinstance(value, dict):
-        return {key: at + by_ns if _is_moment(key, at) else _of_struct(at, by_ns) for key, at in value.items()}
-    if isinstance(value, list | tuple):
-        has_structs = value and isinstance(value[0], msgspec.Struct)
-        return type(value)([_of_struct(each, by_ns) for each in value]) if has_structs else value
-    return _of_struct(value, by_ns)
-
-
-def _of_struct(value: Any, by_ns: int) -> Any:
-    if not isinstance(value, msgspec.Struct):
-        return value
-    fields, parts = _fields(type(value))
-    changes: dict[str, Any] = {}
-    for name, unset in fields:
-        time_ns = getattr(value, name)
-        if time_ns is not None and time_ns != unset:
-            changes[name] = time_ns + by_ns
-    for name in parts:
-        if found := getattr(value, name):
-            changes[name] = _moved(found, by_ns)
-    if isinstance(value, GateView):
-        changes["blocked"] = tuple((who, since_ns + by_ns) for who, since_ns in value.blocked)
-    return msgspec.structs.replace(value, **changes) if changes else value
-
-
-def _is_moment(name: object, value: object) -> bool:
-    return isinstance(name, str) and name.endswith("_ns") and name not in _DURATIONS and isinstance(value, int)
-
-
-@cache
-def _fields(kind: type[Any]) -> tuple[tuple[tuple[str, Any], ...], tuple[str, ...]]:
-    """The moments of a struct, each with what stands for none, and the fields in which others may be."""
-    moments, parts = [], []
-    hints = get_type_hints(kind)
-    for field in msgspec.structs.fields(kind):
-        if _is_moment(field.name, 0):
-            moments.append((field.name, field.default))
-        elif _holds(hints[field.name]):
-            parts.append(field.name)
-    return tuple(moments), tuple(parts)
-
-
-def _holds(hint: Any) -> bool:
-    """Whether there may be moments in a field of this type."""
-    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-        return hint is GateView or any(map(bool, _fields(hint)))
-    if hint == dict[str, Any]:
-        return True
-    return any(map(_holds, get_args(hint)))
 
 
 class ServePeer:
@@ -95,7 +37,7 @@ class ServePeer:
         kafka = f"give {url.partition('://')[2]} without http://"
         self._broker = HttpBroker(url, token=token, ca_file=ca_file, timeout_s=_LOOK_S, if_kafka=kafka)
         self.address = self._broker.url
-        self.facts = Facts("Brokerscope", OFTEN_S, 0.0)
+        self.facts = PeerFacts("Brokerscope", OFTEN_S, 0.0)
         self._due_s = 0.0
         self._closing = threading.Event()
         self._seen = 0
@@ -113,9 +55,8 @@ class ServePeer:
         return self._taken(found).snapshot
 
     def look(self) -> Look | None:
-        if self._closing.wait(min(_BLOCKS_S, max(0.0, self._due_s - time.monotonic()))):
-            return None
-        if time.monotonic() < self._due_s:
+        is_closing = self._closing.wait(min(_BLOCKS_S, max(0.0, self._due_s - time.monotonic())))
+        if is_closing or time.monotonic() < self._due_s:
             return None
         return self._taken(self._observe(self._seen, _LOOK_S))
 

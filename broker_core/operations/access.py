@@ -19,42 +19,44 @@ UserName = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_CHARS)]
 
 ENTRIES: list[Entry] = []
 _TAG = "Access"
-_look = declaring(ENTRIES, tag=_TAG, rights=(Right(READ, "broker"),))
-_change = declaring(ENTRIES, tag=_TAG, rights=(Right(ADMIN, "broker"),), mode="slow", saved="catalog", errors=(409,))
+_read_operation = declaring(ENTRIES, tag=_TAG, rights=(Right(READ, "broker"),))
+_admin_operation = declaring(
+    ENTRIES, tag=_TAG, rights=(Right(ADMIN, "broker"),), mode="slow", saved="catalog", errors=(409,)
+)
 
 
-@_look("GET /v1/acls", "List ACLs: who may do what")
+@_read_operation("GET /v1/acls", "List ACLs: who may do what")
 class ListAcls(Request[list[Acl]], frozen=True, kw_only=True):
     """The ACLs, and, if a listener is asked, the rules of its access file as far as ACLs can say the same."""
 
 
-@_change("POST /v1/acls", "Create ACLs", repeatable=True)
+@_admin_operation("POST /v1/acls", "Create ACLs", repeatable=True)
 class CreateAcls(Request[None], frozen=True, kw_only=True):
     """These rules hold beside those of the access file, for Kafka and HTTP. All are created, or none."""
 
     acls: Acls
 
 
-@_change("POST /v1/acls/delete", "Delete ACLs", errors=(404, 409))
+@_admin_operation("POST /v1/acls/delete", "Delete ACLs", errors=(404, 409))
 class DeleteAcls(Request[None], frozen=True, kw_only=True):
     """All are deleted, or none. A rule of the access file is changed in the file."""
 
     acls: Acls
 
 
-@_look("GET /v1/quotas", "List quotas of clients")
+@_read_operation("GET /v1/quotas", "List quotas of clients")
 class ListQuotas(Request[list[ClientQuota]], frozen=True, kw_only=True):
     """Quotas of users and client ids."""
 
 
-@_change("PUT /v1/quotas", "Set a quota of clients", body="quota", repeatable=True)
+@_admin_operation("PUT /v1/quotas", "Set a quota of clients", body="quota", repeatable=True)
 class SetQuota(Request[None], frozen=True, kw_only=True):
     """A quota in place of the one for the same clients and key. It limits clients of the Kafka listener."""
 
     quota: ClientQuota
 
 
-@_change("DELETE /v1/quotas", "Remove a quota of clients", errors=(404, 409))
+@_admin_operation("DELETE /v1/quotas", "Remove a quota of clients", errors=(404, 409))
 class RemoveQuota(Request[None], frozen=True, kw_only=True):
     """The quota for exactly these clients; as in `ClientQuota`."""
 
@@ -68,12 +70,12 @@ class RemoveQuota(Request[None], frozen=True, kw_only=True):
         return ClientQuota(self.key, 1, self.user, self.client_id)
 
 
-@_look("GET /v1/users", "List the users who authenticate by SCRAM")
+@_read_operation("GET /v1/users", "List the users who authenticate by SCRAM")
 class ListUsers(Request[list[ScramUser]], frozen=True, kw_only=True):
     """A row for each user and mechanism."""
 
 
-@_change("PUT /v1/users/{user}", "Set the password of a user", repeatable=True)
+@_admin_operation("PUT /v1/users/{user}", "Set the password of a user", repeatable=True)
 class SetUser(Request[None], frozen=True, kw_only=True):
     """A user with a password for SCRAM, which is given in plain text, or salted by the client, with its `salt`.
 
@@ -100,7 +102,7 @@ class SetUser(Request[None], frozen=True, kw_only=True):
         return msgspec.structs.replace(self, password=None, salt=salt, salted_password=salted)
 
 
-@_change("DELETE /v1/users/{user}", "Delete a user", errors=(404, 409))
+@_admin_operation("DELETE /v1/users/{user}", "Delete a user", errors=(404, 409))
 class DeleteUser(Request[None], frozen=True, kw_only=True):
     """Without a mechanism, the user's credentials for all of them."""
 

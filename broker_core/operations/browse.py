@@ -17,7 +17,7 @@ from broker_core.messages import Headers, StoredMessage
 from broker_core.operations.entry import READ, Entry, Right, Visible, declaring
 from broker_core.operations.fields import Name, Number, Offset, Partition
 from broker_core.operations.request import Request, Result
-from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.languages import SchemaKind
 from broker_core.snapshots import DeadLetterView, LeaseView
 
 Most = Annotated[int, Meta(ge=1, le=1_000)]

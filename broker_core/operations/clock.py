@@ -23,7 +23,7 @@ class ClockAnswer(Result, frozen=True, kw_only=True):
 
 ENTRIES: list[Entry] = []
 _TAG = "Clock"
-_change = declaring(
+_admin_operation = declaring(
     ENTRIES,
     tag=_TAG,
     rights=(Right(ADMIN, "broker"),),
@@ -38,17 +38,17 @@ class DescribeClock(Request[ClockAnswer], frozen=True, kw_only=True):
     """The broker's time."""
 
 
-@_change("POST /v1/clock/stop", "Stop the broker's clock; requests are still served")
+@_admin_operation("POST /v1/clock/stop", "Stop the broker's clock; requests are still served")
 class StopClock(Request[ClockAnswer], frozen=True, kw_only=True):
     """The broker's time stands still until it is started or moved; requests are served meanwhile."""
 
 
-@_change("POST /v1/clock/start", "Start the broker's clock again")
+@_admin_operation("POST /v1/clock/start", "Start the broker's clock again")
 class StartClock(Request[ClockAnswer], frozen=True, kw_only=True):
     """A stopped clock goes on from its time."""
 
 
-@_change(
+@_admin_operation(
     "POST /v1/clock/advance", "Advance the broker's clock by some time; everything due by then happens", mode="parked"
 )
 class AdvanceClock(Request[ClockAnswer], frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class AdvanceClock(Request[ClockAnswer], frozen=True, kw_only=True):
     members_stay: MembersStay = False
 
 
-@_change(
+@_admin_operation(
     "POST /v1/clock/jump", "Advance the broker's clock to a Unix time; everything due by then happens", mode="parked"
 )
 class JumpClock(Request[ClockAnswer], frozen=True, kw_only=True):

@@ -90,7 +90,7 @@ class StoredEdit(Edit, frozen=True, kw_only=True):
         return self.edit
 
 
-class RedrivenAnswer(Result, frozen=True, kw_only=True):
+class RedrivenLetter(Result, frozen=True, kw_only=True):
     """Where a dead letter went; of a dry run its key and the size of its value in place of partition and offset."""
 
     offset: int
@@ -101,14 +101,14 @@ class RedrivenAnswer(Result, frozen=True, kw_only=True):
     size_bytes: int | UnsetType = UNSET
 
 
-class Redriven(Result, frozen=True, kw_only=True):
+class RedriveAnswer(Result, frozen=True, kw_only=True):
     """The outcome. While `running`, the redrive goes on; its progress is at the same path."""
 
     applied: bool = True
     running: bool = False
     total: int
     done: int
-    redriven: tuple[RedrivenAnswer, ...] = ()
+    redriven: tuple[RedrivenLetter, ...] = ()
     refused: tuple[Refused, ...] = ()
 
     def result(self) -> RedriveResult:
@@ -116,16 +116,16 @@ class Redriven(Result, frozen=True, kw_only=True):
         return msgspec.convert(self, RedriveResult, from_attributes=True)
 
     @classmethod
-    def of(cls, paced: PacedRedrive) -> Redriven:
+    def of(cls, paced: PacedRedrive) -> RedriveAnswer:
         if paced.reply.done:
             return cls.done_with(paced.reply.result(), paced.total)
         return cls(running=True, total=paced.total, done=paced.done)
 
     @classmethod
-    def planned(cls, preview: RedrivePreview, total: int) -> Redriven:
+    def planned(cls, preview: RedrivePreview, total: int) -> RedriveAnswer:
         """The plan of a redrive of `total` messages."""
         rows = tuple(
-            RedrivenAnswer(
+            RedrivenLetter(
                 offset=each.offset,
                 to_topic=each.origin_topic,
                 key=each.message.key,
@@ -137,9 +137,9 @@ class Redriven(Result, frozen=True, kw_only=True):
         return cls(applied=False, total=total, done=done, redriven=rows, refused=preview.refused)
 
     @classmethod
-    def done_with(cls, result: RedriveResult, total: int) -> Redriven:
+    def done_with(cls, result: RedriveResult, total: int) -> RedriveAnswer:
         """The result of a redrive of `total` messages."""
-        rows = msgspec.convert(result.redriven, tuple[RedrivenAnswer, ...], from_attributes=True)
+        rows = msgspec.convert(result.redriven, tuple[RedrivenLetter, ...], from_attributes=True)
         return cls(total=total, done=len(rows) + len(result.refused), redriven=rows, refused=result.refused)
 
 
@@ -171,17 +171,17 @@ def _parts(dead_letter: DeadLetterView) -> Iterator[bytes]:
     yield dead_letter.value or b""
     for name, value in dead_letter.headers:
         yield name.encode()
-        yield value
+        yield value or b""
 
 
 ENTRIES: list[Entry] = []
 _READ, _ADMIN = (Right(READ, "topic or queue", "queue"),), (Right(ADMIN, "topic or queue", "queue"),)
 _TAG = "Dead letters"
-_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
-_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN)
+_read_operation = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_admin_operation = declaring(ENTRIES, tag=_TAG, rights=_ADMIN)
 
 
-@_look(
+@_read_operation(
     "GET /v1/dead-letters/{queue}",
     "List dead letters of a queue, or of a topic with a schema rule, the oldest first",
     mode="slow",
@@ -194,12 +194,12 @@ class ListDeadLetters(Conditions, Request[Letters], frozen=True, kw_only=True):
     encoding: Encoding = "text"
 
 
-@_look("GET /v1/dead-letters/{queue}/causes", "Count dead letters by cause, the most frequent first")
+@_read_operation("GET /v1/dead-letters/{queue}/causes", "Count dead letters by cause, the most frequent first")
 class DeadLettersByCause(Request[dict[str, int]], frozen=True, kw_only=True):
     queue: Name
 
 
-@_change(
+@_admin_operation(
     "POST /v1/dead-letters/{queue}/redrive",
     "Redrive dead letters: publish them to their origin again, edited or not",
     rights=(Right(ADMIN, "topic or queue", "queue", preview="dry_run"),),
@@ -208,7 +208,7 @@ class DeadLettersByCause(Request[dict[str, int]], frozen=True, kw_only=True):
     details="Each is appended to its origin before it is removed from the dead-letter queue, so an interrupted"
     " redrive loses nothing.",
 )
-class Redrive(Conditions, Request[Redriven], frozen=True, kw_only=True):
+class Redrive(Conditions, Request[RedriveAnswer], frozen=True, kw_only=True):
     """Dead letters that go back to their origin: `offsets`, or all that meet the conditions.
 
     With `dry_run` the outcome is only shown. With `rate_per_s` they go one by one, at most so many a second, and the
@@ -224,21 +224,21 @@ class Redrive(Conditions, Request[Redriven], frozen=True, kw_only=True):
     ] = None
 
 
-@_look("GET /v1/dead-letters/{queue}/redrive", "Show the progress of the last redrive at a rate")
-class RedriveProgress(Request[Redriven], frozen=True, kw_only=True):
+@_read_operation("GET /v1/dead-letters/{queue}/redrive", "Show the progress of the last redrive at a rate")
+class RedriveProgress(Request[RedriveAnswer], frozen=True, kw_only=True):
     queue: Name
 
 
-@_change(
+@_admin_operation(
     "DELETE /v1/dead-letters/{queue}/redrive",
     "Stop the redrive at a rate; the rest stays in the dead-letter queue",
     repeatable=True,
 )
-class StopRedrive(Request[Redriven], frozen=True, kw_only=True):
+class StopRedrive(Request[RedriveAnswer], frozen=True, kw_only=True):
     queue: Name
 
 
-@_change(
+@_admin_operation(
     "POST /v1/dead-letters/{queue}/purge",
     "Remove dead letters",
     mode="slow",
@@ -251,7 +251,7 @@ class PurgeLetters(Conditions, Request[PurgeResult], frozen=True, kw_only=True):
     offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
 
 
-@_change(
+@_admin_operation(
     "POST /v1/dead-letters/{queue}/undo-redrive",
     "Undo the last redrive, up to five minutes later: messages not taken yet are dead letters again",
     mode="parked",
@@ -262,6 +262,8 @@ class UndoRedrive(Request[Messages], frozen=True, kw_only=True):
     queue: Name
 
 
-@_change("POST /v1/dead-letters/{queue}/undo-purge", "Restore what the last purge removed, up to five minutes later")
+@_admin_operation(
+    "POST /v1/dead-letters/{queue}/undo-purge", "Restore what the last purge removed, up to five minutes later"
+)
 class UndoPurgeDeadLetters(Request[Messages], frozen=True, kw_only=True):
     queue: Name

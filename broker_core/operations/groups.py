@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from msgspec import UNSET, Meta
 from msgspec.structs import asdict
@@ -9,11 +9,10 @@ from msgspec.structs import asdict
 from broker_core.groups.assignors import AssignorName
 from broker_core.groups.config import GroupSettings
 from broker_core.groups.offset_reset import Change, Target
-from broker_core.messages import TopicPartition
 from broker_core.operations.entry import ADMIN, LISTED, READ, Entry, Right, Visible, declaring
 from broker_core.operations.fields import Client, Encoding, MaxMessages, Name, Offset, Partition, Signed
 from broker_core.operations.messages import MessageAnswer
-from broker_core.operations.request import Changes, Input, Request, Result, Status, changeable
+from broker_core.operations.request import Input, Request, Result, SettingsChanges, Status, changeable
 from broker_core.snapshots import GroupView, ShareGroupView
 
 
@@ -40,7 +39,7 @@ class NewOffsets(Input, frozen=True, kw_only=True):
     partitions: Annotated[list[PartitionPlace], Meta(max_length=10_000)] | None = None
 
     def target(self) -> Target:
-        """Not of the form undo."""
+        """Where the offsets go. The form undo has none."""
         assert self.form != "undo"
         return Target(self.form, offset=self.offset, timestamp_ms=self.timestamp_ms, group=self.from_group or "")
 
@@ -51,32 +50,32 @@ ClientName = Annotated[str, Meta(min_length=1, max_length=300, examples=["rdkafk
 ENTRIES: list[Entry] = []
 _READ, _ADMIN = (Right(READ, "group", "group"),), (Right(ADMIN, "group", "group"),)
 _TAG = "Groups"
-_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
-_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="offsets", errors=(409,))
+_read_operation = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_admin_operation = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="offsets", errors=(409,))
 _share_topic = declaring(
     ENTRIES, tag=_TAG, rights=(*_ADMIN, Right(READ, "topic", "topic")), mode="slow", saved="catalog", errors=(409,)
 )
-_member = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, errors=(404, 409))
-_of_member = declaring(ENTRIES, tag=_TAG, rights=_READ, served_by="listener", errors=(409,))
-_entry = declaring(ENTRIES, tag=_TAG)
+_admin_member_operation = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, errors=(404, 409))
+_member_operation = declaring(ENTRIES, tag=_TAG, rights=_READ, served_by="listener", errors=(409,))
+_operation = declaring(ENTRIES, tag=_TAG)
 
 
-@_look("GET /v1/groups", "List groups", visible=Visible("group"), **LISTED)
+@_read_operation("GET /v1/groups", "List groups", visible=Visible("group"), **LISTED)
 class ListGroups(Request[list[GroupView]], frozen=True, kw_only=True):
     """Groups, also those without members."""
 
 
-@_look("GET /v1/groups/{group}", "Describe a group: its state, members, committed offsets and lag")
+@_read_operation("GET /v1/groups/{group}", "Describe a group: its state, members, committed offsets and lag")
 class DescribeGroup(Request[GroupView], frozen=True, kw_only=True):
     group: Name
 
 
-@_change("DELETE /v1/groups/{group}", "Delete an empty group and its offsets", saved="catalog and offsets")
+@_admin_operation("DELETE /v1/groups/{group}", "Delete an empty group and its offsets", saved="catalog and offsets")
 class DeleteGroup(Request[None], frozen=True, kw_only=True):
     group: Name  # also of a share group, which is in the catalogue of what was created
 
 
-class GroupChanges(Changes[GroupSettings], frozen=True, kw_only=True):
+class GroupChanges(SettingsChanges[GroupSettings], frozen=True, kw_only=True):
     """The fields of `GroupSettings`; one that is left out stays as it is."""
 
     __annotations__ = changeable(GroupSettings)
@@ -88,14 +87,14 @@ class GroupChanges(Changes[GroupSettings], frozen=True, kw_only=True):
         return GroupChanges(**asdict(settings))
 
 
-@_look("GET /v1/groups/{group}/config", "Show the settings of a group")
+@_read_operation("GET /v1/groups/{group}/config", "Show the settings of a group")
 class GroupConfiguration(Request[GroupSettings], frozen=True, kw_only=True):
     """The settings of a group of any kind, whether it is there yet or not."""
 
     group: Name
 
 
-@_change(
+@_admin_operation(
     "PATCH /v1/groups/{group}/config",
     "Change the settings of a group: times, limits, where a share group begins, dead letters",
     saved="catalog",
@@ -112,7 +111,7 @@ class ConfigureGroup(Request[GroupSettings], frozen=True, kw_only=True):
     settings: GroupChanges = GroupChanges()
 
 
-@_change(
+@_admin_operation(
     "POST /v1/groups/{group}/offsets/reset",
     "Set the committed offsets of an empty group, or show what would change",
     rights=(Right(ADMIN, "group", "group", preview="dry_run"), Right(READ, "group", "from_group")),
@@ -129,19 +128,23 @@ class ResetOffsets(NewOffsets, Request[OffsetsReset], frozen=True, kw_only=True)
     dry_run: bool = False
 
     @classmethod
-    def of(cls, group: str, target: Target, partitions: Iterable[TopicPartition]) -> Self:
-        places = [PartitionPlace(topic=topic, partition=number) for topic, number in partitions]
+    def of(
+        cls, group: str, target: Target, partitions: Iterable[tuple[str, int | None]] | None = None, **more: Any
+    ) -> Self:
+        """`partitions` as (topic, number); a topic as a whole with None."""
+        places = [PartitionPlace(topic=topic, partition=number) for topic, number in partitions or ()]
         return cls(
             group=group,
             form=target.form,
             offset=target.offset,
             timestamp_ms=target.timestamp_ms,
             from_group=target.group or None,
-            partitions=places,
+            partitions=None if partitions is None else places,
+            **more,
         )
 
 
-@_change("POST /v1/groups/{group}/offsets/forget", "Delete committed offsets of topics that no member reads")
+@_admin_operation("POST /v1/groups/{group}/offsets/forget", "Delete committed offsets of topics that no member reads")
 class ForgetOffsets(Request[None], frozen=True, kw_only=True):
     """What a group has committed for these partitions, of topics that none of its members reads."""
 
@@ -149,7 +152,7 @@ class ForgetOffsets(Request[None], frozen=True, kw_only=True):
     partitions: Annotated[list[PartitionPlace], Meta(min_length=1, max_length=10_000)]
 
 
-@_member("POST /v1/groups/{group}/kick", "Remove a member from its group; it may join again")
+@_admin_member_operation("POST /v1/groups/{group}/kick", "Remove a member from its group; it may join again")
 class KickMember(Request[None], frozen=True, kw_only=True):
     """A member by its client id. Its next request gets UNKNOWN_MEMBER_ID, and it may join again."""
 
@@ -157,7 +160,7 @@ class KickMember(Request[None], frozen=True, kw_only=True):
     client: ClientName
 
 
-@_member("POST /v1/groups/{group}/hold", "Hold a member outside its group")
+@_admin_member_operation("POST /v1/groups/{group}/hold", "Hold a member outside its group")
 class HoldMember(Request[None], frozen=True, kw_only=True):
     """A member by its client id. It is put out of its group, and its next join waits until it is released."""
 
@@ -165,18 +168,18 @@ class HoldMember(Request[None], frozen=True, kw_only=True):
     client: ClientName
 
 
-@_member("POST /v1/groups/{group}/release", "Let a member that is held join its group again")
+@_admin_member_operation("POST /v1/groups/{group}/release", "Let a member that is held join its group again")
 class ReleaseMember(Request[None], frozen=True, kw_only=True):
     group: Name
     client: ClientName
 
 
-@_look("GET /v1/share-groups", "List share groups", visible=Visible("group"), **LISTED)
+@_read_operation("GET /v1/share-groups", "List share groups", visible=Visible("group"), **LISTED)
 class ListShareGroups(Request[list[ShareGroupView]], frozen=True, kw_only=True):
     """Share groups, also those without members."""
 
 
-@_look(
+@_read_operation(
     "GET /v1/share-groups/{group}", "Describe a share group: its state, members, start offsets and what is in flight"
 )
 class DescribeShareGroup(Request[ShareGroupView], frozen=True, kw_only=True):
@@ -252,7 +255,7 @@ class CommitPlace(Input, frozen=True, kw_only=True):
     offset: Offset
 
 
-@_entry(
+@_operation(
     "POST /v1/groups/{group}/members",
     "Join a group",
     rights=(*_READ, Right(READ, "topic", "topics")),
@@ -270,7 +273,7 @@ class Join(Request[Joined], frozen=True, kw_only=True):
 
     group: Name
     topics: Annotated[tuple[Name, ...], Meta(max_length=1_000)] = ()
-    prefix: Annotated[str, Meta(pattern=r"^[a-zA-Z0-9._-]{0,200}$")] = ""
+    prefix: Annotated[str, Meta(pattern=r"^[a-zA-Z0-9._-]{0,200}$(?!\n)")] = ""
     client_id: Client = ""
     instance_id: Client = ""
     assignor: AssignorName = "range"
@@ -280,7 +283,7 @@ class Join(Request[Joined], frozen=True, kw_only=True):
     auto_commit_interval_ms: Annotated[int, Meta(ge=1, le=3_600_000)] | None = None
 
 
-@_of_member(
+@_member_operation(
     "POST /v1/groups/{group}/members/{member}/poll",
     "Get the next messages of a member's partitions; none while its group rebalances",
     mode="parked",
@@ -295,7 +298,7 @@ class Poll(Request[PolledAnswer], frozen=True, kw_only=True):
     encoding: Encoding = "text"
 
 
-@_of_member(
+@_member_operation(
     "POST /v1/groups/{group}/members/{member}/commit",
     "Commit offsets of a member; the response comes when they are stored",
     mode="parked",
@@ -310,7 +313,7 @@ class CommitOffsets(Request[Status], frozen=True, kw_only=True):
     offsets: Annotated[list[CommitPlace], Meta(max_length=10_000)] | None = None
 
 
-@_of_member(
+@_member_operation(
     "POST /v1/groups/{group}/members/{member}/seek",
     "Set the next offset of a partition that a member owns",
     body="place",
@@ -321,7 +324,7 @@ class Seek(Request[Status], frozen=True, kw_only=True):
     place: CommitPlace
 
 
-@_entry("DELETE /v1/groups/{group}/members/{member}", "Leave the group", rights=_READ, served_by="listener")
+@_operation("DELETE /v1/groups/{group}/members/{member}", "Leave the group", rights=_READ, served_by="listener")
 class Leave(Request[None], frozen=True, kw_only=True):
     group: Name
     member: Name

@@ -27,9 +27,8 @@ class LetterPlace(Input, frozen=True, kw_only=True):
 
 ENTRIES: list[Entry] = []
 _redrive = declaring(ENTRIES, tag="Dead letters")
-_redrive_plan, _offsets_plan = (
-    declaring(ENTRIES, tag=tag, mode="slow", errors=(409,)) for tag in ("Dead letters", "Groups")
-)
+_redrive_plan = declaring(ENTRIES, tag="Dead letters", mode="slow", errors=(409,))
+_offsets_plan = declaring(ENTRIES, tag="Groups", mode="slow", errors=(409,))
 _LETTERS, _GROUP = Right(ADMIN, "topic or queue", "topic"), Right(ADMIN, "group", "group")
 
 
@@ -127,7 +126,7 @@ class SetOffsets(Request[OffsetsPlan], frozen=True, kw_only=True):
     plan: OffsetsPlan
 
 
-def must_be(asked: str, planned: str) -> None:
+def check_plan_is_for(asked: str, planned: str) -> None:
     """Raises INVALID_REQUEST if the plan is of something else than what is asked for."""
     if asked != planned:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"the plan is of {planned}, and not of {asked}")

@@ -101,17 +101,15 @@ def unreadable(what: str, error: Exception, kind: Any = Any) -> BrokerError:
     if told.startswith("Expected "):
         told = _PATTERN.sub("a name of letters, digits, '.', '_' and '-'", told.replace("Expected", "expected", 1))
         told = re.sub("` ([<>])", r"` of \1", told)
-        told = re.sub("`([a-z |]+)`", lambda found: " or ".join(map(_in_words, found[1].split(" | "))), told)
+        told = re.sub(
+            "`([a-z |]+)`", lambda found: " or ".join(_JSON_KINDS.get(x, x) for x in found[1].split(" | ")), told
+        )
         told = re.sub("[<>]=?", lambda found: _LIMITS[found[0]], told)
     elif told.startswith(("Invalid enum value", "Object contains unknown field")):
         words = words_at(kind, place)
         told += f"; one of {', '.join(words)}" if words else ""
     told = told.replace("Invalid enum value", "unknown value").removeprefix("Object contains ").removeprefix("Object ")
     return BrokerError(ErrorCode.MALFORMED_REQUEST, f"{place[1:]} in {what}: {told}" if place else f"{what}: {told}")
-
-
-def _in_words(kind: str) -> str:
-    return _JSON_KINDS.get(kind, kind)
 
 
 def _named(field: FieldInfo, sent: str) -> tuple[str, Any, Any]:

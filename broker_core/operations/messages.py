@@ -8,7 +8,7 @@ from broker_core.messages import Headers, Message, StoredMessage
 from broker_core.operations.entry import READ, WRITE, Entry, Right, declaring
 from broker_core.operations.fields import Client, Encoding, JsonValue, MaxMessages, Name, Offset, Partition, TtlMs
 from broker_core.operations.request import Input, Request, Result
-from broker_core.operations.values import bytes_of, shown, stored_value
+from broker_core.operations.values import bytes_of, headers_of, shown, stored_value
 
 
 class Record(Input, frozen=True, kw_only=True, gc=False):
@@ -89,6 +89,12 @@ class MessageAnswer(Result, frozen=True, kw_only=True, gc=False):
             **shown(stored, wanted),
             **more,
         )
+
+    def stored(self) -> StoredMessage:
+        """The message of an answer without JSON values; what no answer says is 0."""
+        key, value = bytes_of(self.key, self.encoding), bytes_of(self.value, self.encoding)
+        headers = headers_of(self.headers)
+        return StoredMessage(self.topic, self.partition, self.offset, self.timestamp_ms, 0, key, value, headers)
 
 
 class MessagesAnswer(Result, frozen=True, kw_only=True):

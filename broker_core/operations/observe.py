@@ -31,7 +31,7 @@ class BrokerAnswer(Result, frozen=True, kw_only=True):
 class EventQuery(Input, frozen=True, kw_only=True):
     """A selection of events: of some kinds (separated by commas), of one topic or queue, of one group."""
 
-    kinds: Annotated[str, Meta(pattern=rf"^(({_KINDS})(,({_KINDS}))*)?$", max_length=1_000)] = ""
+    kinds: Annotated[str, Meta(pattern=rf"^(({_KINDS})(,({_KINDS}))*)?$(?!\n)", max_length=1_000)] = ""
     topic: Name | None = None
     group: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=1_000_000, description="End the stream after this many events")] | None = None
@@ -53,17 +53,15 @@ class Observed(Result, frozen=True, kw_only=True):
 
 
 ENTRIES: list[Entry] = []
-_READ = (Right(READ, "broker"),)
-_TAG = "Broker"
-_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_operation = declaring(ENTRIES, tag="Broker", rights=(Right(READ, "broker"),))
 
 
-@_look("GET /v1/broker", "Describe the broker: uptime, durability and totals", served_by="listener")
+@_operation("GET /v1/broker", "Describe the broker: uptime, durability and totals", served_by="listener")
 class DescribeBroker(Request[BrokerAnswer], frozen=True, kw_only=True):
     """The broker as it is now."""
 
 
-@_look(
+@_operation(
     "GET /v1/observe",
     "Get the whole state, and all events since an earlier one",
     rights=(Right(ADMIN, "broker"),),
@@ -78,12 +76,12 @@ class ObserveBroker(Request[Observed], frozen=True, kw_only=True):
     seen: Number | None = None
 
 
-@_look("GET /v1/connections", "List the open connections of all listeners", served_by="listener")
+@_operation("GET /v1/connections", "List the open connections of all listeners", served_by="listener")
 class ListConnections(Request[list[ConnectionView]], frozen=True, kw_only=True):
     """Open connections."""
 
 
-@_look(
+@_operation(
     "DELETE /v1/connections/{connection}",
     "Cut a connection",
     rights=(Right(ADMIN, "broker"),),
@@ -94,14 +92,14 @@ class CutConnection(Request[None], frozen=True, kw_only=True):
     connection: Number
 
 
-@_look("GET /v1/damage", "List corruption found on the disk")
+@_operation("GET /v1/damage", "List corruption found on the disk")
 class ListDamage(Request[list[str]], frozen=True, kw_only=True):
     """A sentence for each corruption found when the broker was opened, and since, the oldest first."""
 
 
-@_look("GET /v1/slow-readers", "List groups and queues whose lag is above the limits, the largest first")
+@_operation("GET /v1/slow-readers", "List groups and queues whose lag is above the limits, the largest first")
 class ListSlowReaders(Request[list[SlowReader]], frozen=True, kw_only=True):
-    """The lag above which a reader is slow, in messages or in milliseconds."""
+    """Readers that lag by more than `max_lag` messages or `max_lag_ms` are slow."""
 
     max_lag: Annotated[int, Meta(ge=0, le=1 << 53), about("greatest lag in messages")] = 0
     max_lag_ms: Annotated[int, Meta(ge=0, le=1 << 43)] | None = None
@@ -115,7 +113,7 @@ class VerdictAnswer(Result, frozen=True, kw_only=True):
     explanation: str
 
 
-@_look(
+@_operation(
     "GET /v1/audit",
     "Judge whether anything was lost, delivered twice or out of order",
     mode="slow",
@@ -126,17 +124,6 @@ class AuditBroker(Request[list[VerdictAnswer]], frozen=True, kw_only=True):
     """Whether anything was lost, delivered twice, delivered out of order, or is not done yet."""
 
 
-Condition = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=MAX_CHARS,
-        examples=['group = "billing" and lag = 0'],
-        description="In the language of the window's filters",
-    ),
-]
-
-
 class ConditionAnswer(Result, frozen=True, kw_only=True):
     """Whether the condition came to hold in time; `what` fits it, or is the state at the end, in words."""
 
@@ -144,7 +131,7 @@ class ConditionAnswer(Result, frozen=True, kw_only=True):
     what: str
 
 
-@_look(
+@_operation(
     "POST /v1/wait",
     "Wait until a condition holds",
     mode="parked",
@@ -156,5 +143,13 @@ class WaitUntil(Request[ConditionAnswer], frozen=True, kw_only=True):
     `kind = group and lag = 0`, `group = "billing" and state = Stable`, `~dlq`.
     """
 
-    condition: Condition
+    condition: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_CHARS,
+            examples=['group = "billing" and lag = 0'],
+            description="In the language of the window's filters",
+        ),
+    ]
     timeout_ms: Annotated[int, Meta(ge=0, le=600_000)] = 5_000

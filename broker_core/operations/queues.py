@@ -13,8 +13,7 @@ from broker_core.operations.request import Request, Result
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.lease import Lease
-from broker_core.queues.subscription import BacklogPolicy
-from broker_core.settings import about
+from broker_core.settings import LimitPolicy, about
 from broker_core.snapshots import QueueView
 
 # -- results
@@ -38,18 +37,18 @@ class Messages(Result, frozen=True, kw_only=True):
 ENTRIES: list[Entry] = []
 _READ, _ADMIN = (Right(READ, "queue", "queue"),), (Right(ADMIN, "queue", "queue"),)
 _TAG = "Queues"
-_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
-_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
+_read_operation = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_admin_operation = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
 _empty = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, errors=(409,))
 _lease = declaring(ENTRIES, tag=_TAG, rights=_READ, mode="parked", served_by="listener", errors=(409,))
 
 
-@_look("GET /v1/queues", "List queues and subscriptions", visible=Visible("queue"), **LISTED)
+@_read_operation("GET /v1/queues", "List queues and subscriptions", visible=Visible("queue"), **LISTED)
 class ListQueues(Request[list[QueueView]], frozen=True, kw_only=True):
     """Queues and subscriptions."""
 
 
-@_change("POST /v1/queues", "Create a queue", rights=(Right(ADMIN, "queue", "name"),), created=True)
+@_admin_operation("POST /v1/queues", "Create a queue", rights=(Right(ADMIN, "queue", "name"),), created=True)
 class CreateQueue(Request[QueueView], frozen=True, kw_only=True):
     name: NewName
     settings: QueueConfig = QueueConfig()
@@ -57,7 +56,7 @@ class CreateQueue(Request[QueueView], frozen=True, kw_only=True):
     log: LogSettings = LogSettings()
 
 
-@_change(
+@_admin_operation(
     "POST /v1/subscriptions",
     "Create a subscription: a queue that gets every message of a topic",
     rights=(Right(ADMIN, "queue", "name"), Right(READ, "topic", "topic")),
@@ -76,27 +75,27 @@ class CreateSubscription(Request[QueueView], frozen=True, kw_only=True):
     settings: QueueConfig = QueueConfig()
     max_messages: Annotated[Positive | None, about("maximum number of waiting messages")] = None
     policy: Annotated[
-        BacklogPolicy,
+        LimitPolicy,
         about("what happens when it is full: producers wait or are refused, or only this subscriber misses messages"),
     ] = "drop_newest"
 
 
-@_look("GET /v1/queues/{queue}", "Describe a queue: its counts, settings and leases")
+@_read_operation("GET /v1/queues/{queue}", "Describe a queue: its counts, settings and leases")
 class DescribeQueue(Request[QueueView], frozen=True, kw_only=True):
     queue: Name
 
 
-@_look("GET /v1/queues/{queue}/config", "Show the settings of a queue", called="queue_config")
+@_read_operation("GET /v1/queues/{queue}/config", "Show the settings of a queue", called="queue_config")
 class QueueConfiguration(Request[QueueConfigAnswer], frozen=True, kw_only=True):
     queue: Name
 
 
-@_change("DELETE /v1/queues/{queue}", "Delete a queue or subscription, its messages and its dead letters")
+@_admin_operation("DELETE /v1/queues/{queue}", "Delete a queue or subscription, its messages and its dead letters")
 class DeleteQueue(Request[None], frozen=True, kw_only=True):
     queue: Name
 
 
-@_look("GET /v1/queues/{queue}/messages", "Show the next messages of a queue without taking them")
+@_read_operation("GET /v1/queues/{queue}/messages", "Show the next messages of a queue without taking them")
 class Peek(Request[list[MessageAnswer]], frozen=True, kw_only=True):
     queue: Name
     max_messages: Annotated[int, Meta(ge=1, le=1_000), about("show at most this many messages", flag="--count")] = 10
@@ -113,12 +112,8 @@ class UndoPurgeQueue(Request[Messages], frozen=True, kw_only=True):
     queue: Name
 
 
-LeaseToken = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,16}\.[0-9]{1,6}\.[a-zA-Z0-9._@:-]{1,300}$")]
+LeaseToken = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,16}\.[0-9]{1,6}\.[a-zA-Z0-9._@:-]{1,300}$(?!\n)")]
 Leases = Annotated[list[LeaseToken], Meta(min_length=1, max_length=10_000)]
-
-
-def lease_token(partition: int, offset: int, attempt: int, holder: str) -> str:
-    return f"{partition}.{offset}.{attempt}.{holder}"
 
 
 class Delivery(MessageAnswer, frozen=True, kw_only=True):
@@ -131,7 +126,7 @@ class Delivery(MessageAnswer, frozen=True, kw_only=True):
     @classmethod
     def of_lease(cls, lease: Lease, now_ns: int, wanted: Encoding) -> Self:
         """The message is in the encoding `wanted`; `lease_ms` is what is left at `now_ns`."""
-        token = lease_token(lease.partition, lease.offset, lease.attempt, lease.holder)
+        token = f"{lease.partition}.{lease.offset}.{lease.attempt}.{lease.holder}"
         lease_ms = max(0, (lease.deadline_ns - now_ns) // NS_PER_MS)
         return cls.of(lease.message, wanted, lease=token, attempt=lease.attempt, lease_ms=lease_ms)
 

@@ -20,7 +20,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """A part of a request. Decoding checks types and ranges, and refuses unknown fields."""
 
 
-class Changes(Input, Generic[S], frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SettingsChanges(Input, Generic[S], frozen=True, kw_only=True, forbid_unknown_fields=True):
     """New values of some fields of an S."""
 
     if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Changes(Input, Generic[S], frozen=True, kw_only=True, forbid_unknown_field
 
 
 def changeable(settings: type[msgspec.Struct]) -> dict[str, Any]:
-    """The types of the fields that say what they mean, as those of their `Changes`."""
+    """The types of the fields that say what they mean, as those of their `SettingsChanges`."""
     fields = msgspec.structs.fields(settings)
     return {each.name: each.type | UnsetType for each in fields if field_info(settings, each.name).about}
 

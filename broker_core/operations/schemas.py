@@ -6,8 +6,8 @@ from broker_core.operations.entry import ADMIN, LISTED, READ, WRITE, Entry, Righ
 from broker_core.operations.fields import JsonValue, Subject, Version
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.values import json_of
-from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
+from broker_core.schemas.languages import SchemaKind
 from broker_core.schemas.registry import References, SchemaMetadata, SchemaRegistry, SchemaVersion
 from broker_core.settings import about
 
@@ -62,26 +62,28 @@ class CheckAnswer(Result, frozen=True, kw_only=True):
 ENTRIES: list[Entry] = []
 _READ, _ADMIN = (Right(READ, "subject", "subject"),), (Right(ADMIN, "subject", "subject"),)
 _TAG = "Schemas"
-_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
-_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog")
+_read_operation = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_admin_operation = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog")
 
 
-@_look("GET /v1/schemas", "List subjects", visible=Visible("subject", "subject", "subjects"), **LISTED)
+@_read_operation("GET /v1/schemas", "List subjects", visible=Visible("subject", "subject", "subjects"), **LISTED)
 class ListSubjects(Request[SubjectsAnswer], frozen=True, kw_only=True):
     """Subjects, without those that were deleted."""
 
 
-@_change("PUT /v1/schemas", "Set the default compatibility mode", rights=(Right(ADMIN, "broker"),), repeatable=True)
+@_admin_operation(
+    "PUT /v1/schemas", "Set the default compatibility mode", rights=(Right(ADMIN, "broker"),), repeatable=True
+)
 class SetDefaultCompatibility(Request[None], frozen=True, kw_only=True):
     mode: CompatibilityMode
 
 
-@_look("GET /v1/schemas/{subject}", "Describe a subject: its versions and mode")
+@_read_operation("GET /v1/schemas/{subject}", "Describe a subject: its versions and mode")
 class DescribeSubject(Request[SubjectAnswer], frozen=True, kw_only=True):
     subject: Subject
 
 
-@_change("DELETE /v1/schemas/{subject}", "Delete all versions of a subject")
+@_admin_operation("DELETE /v1/schemas/{subject}", "Delete all versions of a subject")
 class DeleteSubject(Request[list[int]], frozen=True, kw_only=True):
     """The result holds the versions that were deleted."""
 
@@ -91,7 +93,7 @@ class DeleteSubject(Request[list[int]], frozen=True, kw_only=True):
     )
 
 
-@_change("PUT /v1/schemas/{subject}/compatibility", "Set the compatibility mode of a subject", repeatable=True)
+@_admin_operation("PUT /v1/schemas/{subject}/compatibility", "Set the compatibility mode of a subject", repeatable=True)
 class SetCompatibility(Request[None], frozen=True, kw_only=True):
     """The mode of a subject; null is the default mode."""
 
@@ -99,7 +101,7 @@ class SetCompatibility(Request[None], frozen=True, kw_only=True):
     mode: CompatibilityMode | None
 
 
-@_change(
+@_admin_operation(
     "POST /v1/schemas/{subject}/versions",
     "Register a schema as a new version; a schema that is already registered keeps its version",
     rights=(Right(WRITE, "subject", "subject"),),
@@ -113,13 +115,13 @@ class RegisterSchema(Request[SchemaVersion], frozen=True, kw_only=True):
     text: SchemaText
 
 
-@_look("GET /v1/schemas/{subject}/versions/{version}", "Describe one version of a subject")
+@_read_operation("GET /v1/schemas/{subject}/versions/{version}", "Describe one version of a subject")
 class DescribeVersion(Request[SchemaVersion], frozen=True, kw_only=True):
     subject: Subject
     version: Version
 
 
-@_change(
+@_admin_operation(
     "DELETE /v1/schemas/{subject}/versions/{version}", "Delete one version of a subject; its number is not used again"
 )
 class DeleteVersion(Request[None], frozen=True, kw_only=True):
@@ -130,7 +132,7 @@ class DeleteVersion(Request[None], frozen=True, kw_only=True):
     )
 
 
-@_look(
+@_read_operation(
     "POST /v1/schemas/{subject}/check",
     "Check whether a schema could be registered; nothing is changed",
     mode="slow",
@@ -142,7 +144,7 @@ class CheckSchema(Request[CheckAnswer], frozen=True, kw_only=True):
     text: SchemaText
 
 
-@_look("GET /v1/schemas/{subject}/diff", "Compare two versions of a subject", mode="slow")
+@_read_operation("GET /v1/schemas/{subject}/diff", "Compare two versions of a subject", mode="slow")
 class DiffSchemas(Request[list[SchemaChange]], frozen=True, kw_only=True):
     """Two versions; without `after`, the latest."""
 

@@ -36,7 +36,8 @@ def structs(kind: Any, value: Any) -> list[type[msgspec.Struct]]:
 _fields = cache(msgspec.structs.fields)  # it evaluates all annotations each time
 
 
-def keys(found: list[type[msgspec.Struct]]) -> dict[str, Any]:
+def by_key(found: list[type[msgspec.Struct]]) -> dict[str, Any]:
+    """The kind of each field that one of them has."""
     kinds: dict[str, list[Any]] = {}
     for struct in found:
         if tag_field(struct):
@@ -64,7 +65,8 @@ def tag(struct: type[msgspec.Struct]) -> Any:
     return struct.__struct_config__.tag
 
 
-def entry(kind: Any, number: int) -> Any:
+def item_kind(kind: Any, number: int) -> Any:
+    """The kind of an item of an array, by its number. Behind its end, a tuple repeats its last one."""
     for each in members(kind):
         if get_origin(each) in {tuple, list}:
             inner = get_args(each)
@@ -92,7 +94,7 @@ def words_at(kind: Any, steps: str) -> list[str]:
     for step in re.findall(r"\.[\w-]+|\[[^\]]*\]", steps):
         if step[0] == "[":
             inner = value_kind(kind)
-            kind = entry(kind, 0) if inner is Any else inner
+            kind = item_kind(kind, 0) if inner is Any else inner
         else:
-            kind = keys(structs(kind, None)).get(step[1:], Any)
-    return list(dict.fromkeys(allowed_words(kind))) or list(keys(structs(kind, None)))
+            kind = by_key(structs(kind, None)).get(step[1:], Any)
+    return list(dict.fromkeys(allowed_words(kind))) or list(by_key(structs(kind, None)))

@@ -6,18 +6,19 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.flow.config import FlowConfig
+from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import Durability, LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.operations.entry import ADMIN, LISTED, READ, Entry, Right, Visible, declaring
-from broker_core.operations.fields import Name, NewName, Offset, PartitionCount
-from broker_core.operations.request import Changes, Request, Result, changeable
+from broker_core.operations.fields import Name, NewName, Offset, PartitionCount, PartitionName
+from broker_core.operations.request import Request, Result, SettingsChanges, changeable
 from broker_core.plurals import counted
 from broker_core.schemas.rule import SchemaRule
-from broker_core.settings import about
+from broker_core.settings import LimitPolicy, about
 from broker_core.snapshots import GateView, TopicView
 
 
-class LogSettings(Changes[LogConfig], frozen=True, kw_only=True):
+class LogSettings(SettingsChanges[LogConfig], frozen=True, kw_only=True):
     """The fields of `LogConfig` that say what they mean; one that is left out stays as it is, null is "no limit"."""
 
     __annotations__ = changeable(LogConfig)
@@ -30,7 +31,7 @@ class LogSettings(Changes[LogConfig], frozen=True, kw_only=True):
 
 
 class AllLogSettings(LogSettings, frozen=True, kw_only=True):
-    """With the setting that only a program in the broker's own process can choose."""
+    """Log settings with `durability`, which only a program in the broker's own process can choose."""
 
     durability: Durability | UnsetType = UNSET
 
@@ -56,16 +57,18 @@ class TopicSettings(Result, frozen=True, kw_only=True):
 ENTRIES: list[Entry] = []
 _READ, _ADMIN = (Right(READ, "topic", "topic"),), (Right(ADMIN, "topic", "topic"),)
 _TAG = "Topics"
-_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
-_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
+_read_operation = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_admin_operation = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
 
 
-@_look("GET /v1/topics", "List topics", visible=Visible("topic"), **LISTED)
+@_read_operation("GET /v1/topics", "List topics", visible=Visible("topic"), **LISTED)
 class ListTopics(Request[list[TopicView]], frozen=True, kw_only=True):
     """Topics, without the logs of queues."""
 
 
-@_change("POST /v1/topics", "Create a topic", rights=(Right(ADMIN, "topic", "name"),), created=True, errors=(404, 409))
+@_admin_operation(
+    "POST /v1/topics", "Create a topic", rights=(Right(ADMIN, "topic", "name"),), created=True, errors=(404, 409)
+)
 class CreateTopic(Request[TopicView], frozen=True, kw_only=True):
     name: NewName
     partitions: Annotated[PartitionCount, about("number of partitions")] = 1
@@ -75,26 +78,37 @@ class CreateTopic(Request[TopicView], frozen=True, kw_only=True):
     rule: SchemaRule | None = None
 
 
-@_look("GET /v1/topics/{topic}", "Describe a topic: its partitions, counters and backpressure")
+@_read_operation("GET /v1/topics/{topic}", "Describe a topic: its partitions, counters and backpressure")
 class DescribeTopic(Request[TopicView], frozen=True, kw_only=True):
     topic: Name
 
 
-@_change("DELETE /v1/topics/{topic}", "Delete a topic, its messages and the offsets committed for it")
+@_admin_operation("DELETE /v1/topics/{topic}", "Delete a topic, its messages and the offsets committed for it")
 class DeleteTopic(Request[None], frozen=True, kw_only=True):
     topic: Name
 
 
-@_look(
+@_read_operation(
     "GET /v1/topics/{topic}/config",
     "Show the settings of a topic or queue: log, partitioner, schema rule and limits",
     rights=(Right(READ, "topic or queue", "topic"),),
+    called="topic_config",
 )
-class TopicConfig(Request[TopicSettings], frozen=True, kw_only=True):
+class TopicConfiguration(Request[TopicSettings], frozen=True, kw_only=True):
     topic: Name
 
 
-@_change(
+# What becomes of messages that find no room, for a sentence.
+_WHEN_FULL: dict[LimitPolicy, str] = {
+    "block": "producers wait",
+    "reject": "messages beyond it are rejected",
+    "drop_newest": "the newest messages are dropped",
+    "drop_oldest": "the oldest messages are dropped",
+    "priority_evict": "lower priorities are evicted",
+}
+
+
+@_admin_operation(
     "PATCH /v1/topics/{topic}/config",
     "Change the settings of a topic's log and its limits",
     repeatable=True,
@@ -118,10 +132,14 @@ class ConfigureTopic(Request[TopicSettings], frozen=True, kw_only=True):
             "" if flow.rate_per_s is None else f"{flow.rate_per_s:g} messages/s",
         ]
         said = " and ".join(limit for limit in limits if limit)
-        return f"limited {self.topic} to {said}, {flow.policy}" if said else f"lifted the limits of {self.topic}"
+        if not said:
+            return f"lifted the limits of {self.topic}"
+        only_rate = flow.max_messages is None and flow.max_bytes is None
+        evicts = flow.policy in {"drop_oldest", "priority_evict"}  # which does not lower a rate
+        return f"limited {self.topic} to {said}: {_WHEN_FULL['drop_newest' if only_rate and evicts else flow.policy]}"
 
 
-@_change(
+@_admin_operation(
     "POST /v1/topics/{topic}/partitions",
     "Add partitions to a topic; keys may be mapped to other partitions from then on",
 )
@@ -130,17 +148,17 @@ class AddPartitions(Request[TopicView], frozen=True, kw_only=True):
     total: Annotated[PartitionCount, about("number of partitions afterwards")]
 
 
-@_change(
+@_admin_operation(
     "POST /v1/topics/{topic}/delete-records", "Delete the oldest messages of a topic, up to an offset", repeatable=True
 )
 class DeleteRecords(Request[dict[str, int]], frozen=True, kw_only=True):
     """The offset before which messages are deleted, by partition. The result holds the new start offsets."""
 
     topic: Name
-    before: Annotated[dict[Annotated[str, Meta(pattern="^[0-9]{1,4}$")], Offset], Meta(max_length=10_000)]
+    before: Annotated[dict[PartitionName, Offset], Meta(max_length=MAX_PARTITIONS)]
 
 
-@_change(
+@_admin_operation(
     "PUT /v1/topics/{topic}/schema-rule",
     "Accept only values that match a subject's schema",
     repeatable=True,
@@ -151,6 +169,6 @@ class SetSchemaRule(Request[None], frozen=True, kw_only=True):
     rule: SchemaRule
 
 
-@_change("DELETE /v1/topics/{topic}/schema-rule", "Accept any value again", repeatable=True)
+@_admin_operation("DELETE /v1/topics/{topic}/schema-rule", "Accept any value again", repeatable=True)
 class RemoveSchemaRule(Request[None], frozen=True, kw_only=True):
     topic: Name

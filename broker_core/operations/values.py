@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -21,6 +23,7 @@ from broker_core.snapshots import DeadLetterView
 CONTENT_TYPE = "content-type"
 JSON_TYPE = b"application/json"
 _JSON_HEADER = (CONTENT_TYPE, JSON_TYPE)
+_BASE64 = "base64:"  # begins a header that is no text
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
@@ -123,8 +126,20 @@ def shown_headers(headers: Headers) -> dict[str, str]:
         if name.startswith(OWN_PREFIX):
             continue
         text, encoding = text_of(value)
-        found[name] = f"base64:{text}" if encoding == "base64" else text or ""
+        found[name] = f"{_BASE64}{text}" if encoding == "base64" else text or ""
     return found
+
+
+def headers_of(shown: Mapping[str, str]) -> Headers:
+    """The headers that `shown_headers` gave as text."""
+    return tuple((name, _header_of(text)) for name, text in shown.items())
+
+
+def _header_of(text: str) -> bytes:
+    if text.startswith(_BASE64):
+        with contextlib.suppress(ValueError):
+            return base64.b64decode(text.removeprefix(_BASE64), validate=True)
+    return text.encode()
 
 
 def base64_of(data: bytes | None) -> str | None:

@@ -54,7 +54,7 @@ _ATTEMPTS = msgspec.json.Decoder(list[tuple[str, int, int, str]])
 
 
 def redrives_of(headers: Headers) -> int:
-    return next((_number(value) for name, value in reversed(headers) if name == REDRIVES_HEADER), 0)
+    return next((_number(value or b"") for name, value in reversed(headers) if name == REDRIVES_HEADER), 0)
 
 
 def _number(digits: bytes) -> int:
@@ -90,7 +90,7 @@ def encode(now_ns: int, stored: StoredMessage, queue: str, cause: str, attempts:
 
 def decode(stored: StoredMessage) -> DeadLetterView:
     """The dead letter of a stored message. Raises DAMAGED if the message is not a dead letter."""
-    found = {name.removeprefix(PREFIX): value for name, value in stored.headers if name.startswith(PREFIX)}
+    found = {name.removeprefix(PREFIX): value or b"" for name, value in stored.headers if name.startswith(PREFIX)}
     dead_ns = stored.published_ns
     try:
         return DeadLetterView(

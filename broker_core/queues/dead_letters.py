@@ -7,7 +7,7 @@ from itertools import islice
 import msgspec
 
 from broker_core.clock import ns_from_ms
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, Suppress
 from broker_core.events import UNDO_PURGE, EventKind, EventStream
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.log.topic_log import TopicLog
@@ -16,50 +16,50 @@ from broker_core.queues.dead_letter_record import Edits, decode, encode, with_re
 from broker_core.settings import Count, checked
 from broker_core.snapshots import AttemptView, DeadLetterView
 
-Owner = tuple[str, str]  # (queue, cause)
+QueueAndCause = tuple[str, str]
 
 
 class LiveDeadLetters:
     """Offsets in order, with the queue and the cause of each, and their counts."""
 
     def __init__(self) -> None:
-        self._owners: dict[int, Owner] = {}
-        self._counts: Counter[Owner] = Counter()
+        self._by_offset: dict[int, QueueAndCause] = {}
+        self._counts: Counter[QueueAndCause] = Counter()
 
     def __contains__(self, offset: int) -> bool:
-        return offset in self._owners
+        return offset in self._by_offset
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._owners)
+        return iter(self._by_offset)
 
-    def add(self, offset: int, owner: Owner) -> None:
-        self._owners[offset] = owner
-        self._counts[owner] += 1
+    def add(self, offset: int, queue_and_cause: QueueAndCause) -> None:
+        self._by_offset[offset] = queue_and_cause
+        self._counts[queue_and_cause] += 1
 
-    def bring_back(self, owners: dict[int, Owner]) -> None:
-        for offset, owner in owners.items():
-            self.add(offset, owner)
-        self._owners = dict(sorted(self._owners.items()))
+    def bring_back(self, removed: dict[int, QueueAndCause]) -> None:
+        for offset, queue_and_cause in removed.items():
+            self.add(offset, queue_and_cause)
+        self._by_offset = dict(sorted(self._by_offset.items()))
 
-    def remove(self, offset: int) -> Owner:
-        owner = self._owners.pop(offset)
-        self._counts[owner] -= 1
-        if not self._counts[owner]:
-            del self._counts[owner]
-        return owner
+    def remove(self, offset: int) -> QueueAndCause:
+        queue_and_cause = self._by_offset.pop(offset)
+        self._counts[queue_and_cause] -= 1
+        if not self._counts[queue_and_cause]:
+            del self._counts[queue_and_cause]
+        return queue_and_cause
 
     def trim(self, start_offset: int) -> None:
-        for offset in [offset for offset in self._owners if offset < start_offset]:
+        for offset in [offset for offset in self._by_offset if offset < start_offset]:
             self.remove(offset)
 
     def keep_only(self, runs: tuple[tuple[int, int], ...], end_offset: int) -> None:
         kept = {offset for first, count in runs for offset in range(first, first + count)}
-        for offset in [offset for offset in self._owners if offset < end_offset and offset not in kept]:
+        for offset in [offset for offset in self._by_offset if offset < end_offset and offset not in kept]:
             self.remove(offset)
 
     def runs(self) -> tuple[tuple[int, int], ...]:
         runs: list[tuple[int, int]] = []
-        for offset in self._owners:
+        for offset in self._by_offset:
             if runs and sum(runs[-1]) == offset:
                 runs[-1] = (runs[-1][0], runs[-1][1] + 1)
             else:
@@ -67,15 +67,15 @@ class LiveDeadLetters:
         return tuple(runs)
 
     def newest(self, queue: str) -> Iterator[int]:
-        return (offset for offset, owner in reversed(self._owners.items()) if owner[0] == queue)
+        return (offset for offset, (its_queue, _cause) in reversed(self._by_offset.items()) if its_queue == queue)
 
     def count(self, queue: str) -> int:
-        return sum(count for (owner, _), count in self._counts.items() if not queue or owner == queue)
+        return sum(count for (its_queue, _cause), count in self._counts.items() if not queue or its_queue == queue)
 
     def by_cause(self, queue: str) -> dict[str, int]:
         causes: Counter[str] = Counter()
-        for (owner, cause), count in self._counts.items():
-            if not queue or owner == queue:
+        for (its_queue, cause), count in self._counts.items():
+            if not queue or its_queue == queue:
                 causes[cause] += count
         return dict(sorted(causes.items(), key=lambda item: (-item[1], item[0])))
 
@@ -150,7 +150,7 @@ class DeadLettersState(msgspec.Struct, frozen=True):
 
 class _Undoable(msgspec.Struct, frozen=True):
     time_ns: int
-    owners: dict[int, Owner]
+    removed: dict[int, QueueAndCause]  # by offset
     redriven: tuple[Redriven, ...] = ()
 
 
@@ -165,7 +165,7 @@ class DeadLetters:
         self.log = log.partitions[0]
         self._events = events
         self._undo_window_ns = ns_from_ms(undo_window_ms)
-        self._redriven: Counter[str] = Counter()
+        self._redriven_counts: Counter[str] = Counter()
         self._purges: deque[_Undoable] = deque()  # oldest first
         self._redrives: deque[_Undoable] = deque()
         self._live = LiveDeadLetters()
@@ -185,7 +185,7 @@ class DeadLetters:
         return self._live.count(queue)
 
     def redriven(self, queue: str = "") -> int:
-        return self._redriven[queue] if queue else self._redriven.total()
+        return self._redriven_counts[queue] if queue else self._redriven_counts.total()
 
     def by_cause(self, queue: str = "") -> dict[str, int]:
         return self._live.by_cause(queue)
@@ -211,7 +211,7 @@ class DeadLetters:
     ) -> tuple[DeadLetterView, ...]:
         """Up to `limit` dead letters from `offset` on, the oldest first, without corrupt ones."""
         self._trim()
-        return tuple(islice(filter(accepts, self._decoded(place for place in self._live if place >= offset)), limit))
+        return tuple(islice(filter(accepts, self._decoded(each for each in self._live if each >= offset)), limit))
 
     def offsets(self, queue: str) -> Sequence[int]:
         self._trim()
@@ -238,8 +238,8 @@ class DeadLetters:
         of its topic has offset -1; its event has no offset and no group. Raises the errors of the log.
         """
         was_there = stored.offset >= 0
-        place = self.log.append_batch(now_ns, [encode(now_ns, stored, queue, cause, attempts)]).base_offset
-        self._live.add(place, (queue, cause))
+        offset = self.log.append_batch(now_ns, [encode(now_ns, stored, queue, cause, attempts)]).base_offset
+        self._live.add(offset, (queue, cause))
         self._events.emit(
             now_ns,
             EventKind.DEAD_LETTERED,
@@ -256,16 +256,21 @@ class DeadLetters:
             cause=cause,
             to_topic=self.name,
             to_partition=0,
-            to_offset=place,
+            to_offset=offset,
         )
         if self.on_added is not None:
             self.on_added(now_ns, stored, cause, len(attempts) if attempt is None else attempt)
-        return place
+        return offset
 
     def preview(self, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         refused: list[Refused] = []
         redrivable = [
-            Redrivable(offset, dead_letter.origin_topic, dead_letter.origin_partition, _redriven(stored, offset, edits))
+            Redrivable(
+                offset,
+                dead_letter.origin_topic,
+                dead_letter.origin_partition,
+                _message_to_append(stored, offset, edits),
+            )
             for offset, stored, dead_letter in self._each(offsets, refused)
         ]
         return RedrivePreview(tuple(redrivable), tuple(refused))
@@ -279,20 +284,20 @@ class DeadLetters:
         `BrokerError`, is reported in `refused`; the others are not affected.
         """
         redriven: list[Redriven] = []
-        owners: dict[int, Owner] = {}
+        removed: dict[int, QueueAndCause] = {}
         refused: list[Refused] = []
         for offset, stored, dead_letter in self._each(offsets, refused):
             try:
-                place = append(_redriven(stored, offset, edits))
+                to = append(_message_to_append(stored, offset, edits))
             except BrokerError as error:
                 refused.append(Refused.of(offset, error))
                 continue
-            owners[offset] = self._live.remove(offset)
-            self._redriven[dead_letter.queue] += 1
-            redriven.append(Redriven(offset, *place))
-            self._gone(now_ns, EventKind.REDRIVEN, stored, dead_letter, client, place)
+            removed[offset] = self._live.remove(offset)
+            self._redriven_counts[dead_letter.queue] += 1
+            redriven.append(Redriven(offset, *to))
+            self._gone(now_ns, EventKind.REDRIVEN, stored, dead_letter, client, to)
         if redriven:
-            self._in_time(now_ns, self._redrives).append(_Undoable(now_ns, owners, tuple(redriven)))
+            self._in_time(now_ns, self._redrives).append(_Undoable(now_ns, removed, tuple(redriven)))
         return RedriveResult(tuple(redriven), tuple(refused))
 
     def last_redriven(self, now_ns: int) -> tuple[Redriven, ...]:
@@ -308,23 +313,23 @@ class DeadLetters:
         if not self.can_undo_redrive(now_ns):
             return ()
         last = self._redrives[-1]
-        back = tuple(place for place in last.redriven if withdraw(place.to_topic, place.to_partition, place.to_offset))
+        back = tuple(each for each in last.redriven if withdraw(each.to_topic, each.to_partition, each.to_offset))
         self._redrives.pop()
-        self._bring_back(now_ns, {place.offset: last.owners[place.offset] for place in back}, "undo redrive", client)
+        self._bring_back(now_ns, {each.offset: last.removed[each.offset] for each in back}, "undo redrive", client)
         return back
 
     def purge(self, now_ns: int, offsets: Iterable[int] | None = None, client: str = "user") -> PurgeResult:
         """Remove the dead letters at `offsets`, or all. `undo_purge` restores them within the undo window."""
-        owners: dict[int, Owner] = {}
+        removed: dict[int, QueueAndCause] = {}
         refused: list[Refused] = []
         self._trim()
         for offset, stored, dead_letter in self._each(self._live if offsets is None else offsets, refused):
-            owners[offset] = self._live.remove(offset)
+            removed[offset] = self._live.remove(offset)
             self._gone(now_ns, EventKind.PURGED, stored, dead_letter, client)
-        if owners:
-            self.purged += len(owners)
-            self._in_time(now_ns, self._purges).append(_Undoable(now_ns, owners))
-        return PurgeResult(len(owners), tuple(refused))
+        if removed:
+            self.purged += len(removed)
+            self._in_time(now_ns, self._purges).append(_Undoable(now_ns, removed))
+        return PurgeResult(len(removed), tuple(refused))
 
     def can_undo_purge(self, now_ns: int) -> bool:
         return bool(self._in_time(now_ns, self._purges))
@@ -338,20 +343,20 @@ class DeadLetters:
             return 0
         last = self._purges.pop()
         start = self.log.start_offset
-        owners = {offset: owner for offset, owner in last.owners.items() if offset >= start}
-        self._bring_back(now_ns, owners, UNDO_PURGE, client)
-        return len(owners)
+        back = {offset: queue_and_cause for offset, queue_and_cause in last.removed.items() if offset >= start}
+        self._bring_back(now_ns, back, UNDO_PURGE, client)
+        return len(back)
 
     # -- restart
 
     def state(self) -> DeadLettersState:
         live = self._live.runs()
-        return DeadLettersState(self.log.end_offset, live, dict(self._redriven), self.purged, self.restored)
+        return DeadLettersState(self.log.end_offset, live, dict(self._redriven_counts), self.purged, self.restored)
 
     def restore(self, state: DeadLettersState) -> None:
         """Continue from `state`. Dead letters added since are kept; those redriven since are dead letters again."""
         self._live.keep_only(state.live, state.end_offset)
-        self._redriven = Counter(state.redriven)
+        self._redriven_counts = Counter(state.redriven)
         self.purged, self.restored = state.purged, state.restored
 
     # -- inside
@@ -368,11 +373,8 @@ class DeadLetters:
 
     def _decoded(self, offsets: Iterable[int]) -> Iterable[DeadLetterView]:
         for offset in offsets:
-            try:
+            with Suppress(ErrorCode.DAMAGED):
                 yield self.get(offset)
-            except BrokerError as error:
-                if error.code is not ErrorCode.DAMAGED:
-                    raise
 
     def _each(
         self, offsets: Iterable[int], refused: MutableSequence[Refused]
@@ -393,12 +395,12 @@ class DeadLetters:
         # It need not be durable: a crash that loses it leaves its message in the queue.
         return self.log.message(offset, unsynced=True)
 
-    def _bring_back(self, now_ns: int, owners: dict[int, Owner], what: str, client: str) -> None:
-        if owners:
-            self._live.bring_back(owners)
-            self.restored += len(owners)
+    def _bring_back(self, now_ns: int, back: dict[int, QueueAndCause], what: str, client: str) -> None:
+        if back:
+            self._live.bring_back(back)
+            self.restored += len(back)
             self._events.emit_action(
-                now_ns, topic=self.name, count=len(owners), client=client, cause=what, detail={"offsets": [*owners]}
+                now_ns, topic=self.name, count=len(back), client=client, cause=what, detail={"offsets": [*back]}
             )
 
     def _gone(
@@ -408,7 +410,7 @@ class DeadLetters:
         stored: StoredMessage,
         dead_letter: DeadLetterView,
         client: str,
-        place: tuple[str, int | None, int | None] = ("", None, None),
+        to: tuple[str, int | None, int | None] = ("", None, None),
     ) -> None:
         self._events.emit(
             now_ns,
@@ -423,11 +425,11 @@ class DeadLetters:
             published_ns=dead_letter.published_ns,
             key=stored.key,
             cause=dead_letter.cause,
-            to_topic=place[0],
-            to_partition=place[1],
-            to_offset=place[2],
+            to_topic=to[0],
+            to_partition=to[1],
+            to_offset=to[2],
         )
 
 
-def _redriven(stored: StoredMessage, offset: int, edits: Edits | None) -> Message:
+def _message_to_append(stored: StoredMessage, offset: int, edits: Edits | None) -> Message:
     return with_redrive(stored, edits.get(offset) if edits else None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from broker_core.queues.spans import LeaseSpan
 from broker_core.timers import Timer, Timers
 
-Place = tuple[int, int]  # (time_ns, ticket): a due time, and the order among equal times
+Due = tuple[int, int]  # (time_ns, ticket): a due time, and the order among equal times
 
 _STALE_KEPT = 64  # stale entries that are kept; above that, and above half, they are removed
 
@@ -44,35 +44,35 @@ class DueHeap:
 
 
 class DueTimer:
-    """A timer that fires at the earliest of the places for which it was armed."""
+    """A timer that fires at the earliest of the times for which it was armed."""
 
-    def __init__(self, timers: Timers, fire: Callable[[int, Place], object]) -> None:
-        """`fire(time_ns, place)` is called when due, and has to arm the timer again."""
+    def __init__(self, timers: Timers, fire: Callable[[int, Due], object]) -> None:
+        """`fire(time_ns, due)` is called when due, and has to arm the timer again."""
         self._timers = timers
         self._fire = fire
-        self._place: Place | None = None
+        self._due: Due | None = None
         self._timer: Timer | None = None
 
-    def place_in(self, wait_ns: int, now_ns: int) -> Place:
-        """A new place `wait_ns` from now, after all earlier ones of the same time; the timer is armed for it."""
-        place = (now_ns + wait_ns, self._timers.ticket())
-        self.arm(place)
-        return place
+    def due_in(self, wait_ns: int, now_ns: int) -> Due:
+        """A new due time, `wait_ns` from now, after all earlier ones of the same time; the timer is armed for it."""
+        due = (now_ns + wait_ns, self._timers.ticket())
+        self.arm(due)
+        return due
 
-    def arm(self, place: Place | None) -> None:
-        if place is None or (self._place is not None and self._place <= place):
+    def arm(self, due: Due | None) -> None:
+        if due is None or (self._due is not None and self._due <= due):
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._place = place
-        self._timer = self._timers.at(place[0], self._fired, place[1])
+        self._due = due
+        self._timer = self._timers.at(due[0], self._fired, due[1])
 
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._place = self._timer = None
+        self._due = self._timer = None
 
     def _fired(self, time_ns: int) -> None:
-        place, self._place, self._timer = self._place, None, None
-        if place is not None:
-            self._fire(time_ns, place)
+        due, self._due, self._timer = self._due, None, None
+        if due is not None:
+            self._fire(time_ns, due)

@@ -1,8 +1,8 @@
 """The journal of queues: state changes of messages since the states of queues were saved last.
 
 An attempt is written before its message is delivered, so that it counts even when it kills its process. The journal is
-a log, like `__share_group_state` of Kafka's share groups (KIP-932), with records of `Entry`. A saved state names the
-first journal offset that it does not include.
+a log, like `__share_group_state` of Kafka's share groups (KIP-932), with records of `JournalEntry`. A saved state names
+the first journal offset that it does not include.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_UNWRITTEN = 1_000
 _FINISHED = LeaseState.ARCHIVED
 
 
-class Entry(msgspec.Struct, array_like=True, gc=False):
+class JournalEntry(msgspec.Struct, array_like=True, gc=False):
     """The messages of `level` from `first` up to (excluding) `end` are in `state` from `time_ns` on.
 
     ARCHIVED stands for both final states. `counted` names the totals that this change has increased. A `level` of -1
@@ -50,7 +50,7 @@ class Entry(msgspec.Struct, array_like=True, gc=False):
 
 _ENCODER = msgspec.msgpack.Encoder()
 _NO_ENTRIES = _ENCODER.encode([])
-_DECODER = msgspec.msgpack.Decoder(list[Entry])
+_DECODER = msgspec.msgpack.Decoder(list[JournalEntry])
 
 
 class Journal(InternalLog):
@@ -73,7 +73,7 @@ class Journal(InternalLog):
     def end_offset(self) -> int:
         return 0 if self.log is None else self.log.end_offset
 
-    def write(self, now_ns: int, entries: list[Entry]) -> Reply[None]:
+    def write(self, now_ns: int, entries: list[JournalEntry]) -> Reply[None]:
         """Append `entries`. The reply is settled when they are durable; it fails with STORAGE_ERROR."""
         parts = (entries[first : first + _AT_A_TIME] for first in range(0, len(entries), _AT_A_TIME))
         try:
@@ -86,10 +86,8 @@ class Journal(InternalLog):
 
     def kept(self) -> Reply[None]:
         """Settled when the awaited dead letters are durable, and then all that was written, or when that has failed."""
-        return all_done(tuple(self.letters.values())).chain(lambda _done: self._written())
-
-    def _written(self) -> Reply[None]:
-        return all_done(() if self.log is None else (self.durable(self.log, self.log.end_offset),))
+        letters = all_done(tuple(self.letters.values()))
+        return letters.chain(lambda _done: all_done([self.durable(log, log.end_offset) for log in self.logs]))
 
     def _note(self, now_ns: int, done: Reply[None]) -> None:
         if done.error is not None and not self._failed:
@@ -97,9 +95,9 @@ class Journal(InternalLog):
             self._tell(now_ns, f"{about}. {str(done.error).removesuffix('.')}")
         self._failed = done.error is not None
 
-    def entries(self, from_offset: int = 0) -> dict[str, list[tuple[int, Entry]]]:
+    def entries(self, from_offset: int = 0) -> dict[str, list[tuple[int, JournalEntry]]]:
         """(journal offset, entry) by queue, from `from_offset` on, in order."""
-        found: dict[str, list[tuple[int, Entry]]] = {}
+        found: dict[str, list[tuple[int, JournalEntry]]] = {}
         for record in self.records(from_offset):
             for entry in _DECODER.decode(record.value or _NO_ENTRIES):
                 found.setdefault(entry.queue, []).append((record.offset, entry))
@@ -119,7 +117,7 @@ class QueueJournal:
         self._queue = queue
         self._journal = journal
         self._counts_attempts = counts_attempts
-        self._unwritten: list[Entry] = []
+        self._unwritten: list[JournalEntry] = []
         self._urgent = False
 
     @property
@@ -128,12 +126,12 @@ class QueueJournal:
 
     def begin(self, now_ns: int) -> None:
         if self._journal is not None and self._journal.end_offset:
-            self._journal.write(now_ns, [Entry(self._queue, now_ns)])
+            self._journal.write(now_ns, [JournalEntry(self._queue, now_ns)])
 
     def moved(self, now_ns: int, level: int, span: LeaseSpan, *counted: str) -> None:
         if self._journal is not None and self._counts_attempts:
             self._urgent = True
-            entry = Entry(self._queue, now_ns, level, span.offset, span.end, span.state, counted, span.lease)
+            entry = JournalEntry(self._queue, now_ns, level, span.offset, span.end, span.state, counted, span.lease)
             self._unwritten.append(entry)
 
     def finished(self, now_ns: int, level: int, first: int, end: int, *counted: str, urgent: bool) -> None:
@@ -145,7 +143,7 @@ class QueueJournal:
         if last is not None and (last.level, last.end, last.counted, last.state) == (level, first, counted, _FINISHED):
             last.end = end
             return
-        self._unwritten.append(Entry(self._queue, now_ns, level, first, end, _FINISHED, counted))
+        self._unwritten.append(JournalEntry(self._queue, now_ns, level, first, end, _FINISHED, counted))
         if len(self._unwritten) >= _MOST_UNWRITTEN:
             self.write(now_ns)
 
@@ -176,9 +174,9 @@ class QueueJournal:
         return self._journal.write(now_ns, entries)
 
 
-def unknown_to(entries: list[tuple[int, Entry]], journal_offset: int) -> list[Entry]:
+def unknown_to(entries: list[tuple[int, JournalEntry]], journal_offset: int) -> list[JournalEntry]:
     """The entries of the present queue that a state saved at `journal_offset` does not include."""
-    found: list[Entry] = []
+    found: list[JournalEntry] = []
     for offset, entry in entries:
         if entry.level < 0:
             found.clear()

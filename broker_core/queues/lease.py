@@ -20,7 +20,7 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
 
 
 class Held(msgspec.Struct, frozen=True, gc=False):
-    """What names a delivery where its lease is not at hand; without `attempt` it is whichever `holder` has."""
+    """Names a delivery for which no `Lease` is at hand; without `attempt`, the one that `holder` has now."""
 
     partition: int
     offset: int

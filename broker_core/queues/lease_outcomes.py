@@ -28,7 +28,7 @@ class QueueEvents:
         self._topic = topic
         self._stream = stream
 
-    def part(
+    def emit_part(
         self,
         now_ns: int,
         kind: EventKind,
@@ -93,48 +93,44 @@ _DEAD_LETTER_RETRY_NS = NS_PER_S  # the delay after the dead letter queue could 
 History = tuple[AttemptView, ...]
 
 
-class LeaseOutcomes(msgspec.Struct, eq=False):
+class LeaseOutcomes(msgspec.Struct, eq=False, kw_only=True):
     """Handles nacked, expired and released deliveries: requeue, delay, or dead-letter."""
 
-    _queue: str
-    _config: QueueConfig
-    _levels: Levels
-    _counts: QueueCounts
-    _dead_letters: DeadLetters
-    _events: QueueEvents
-    _due: DueTimer
-    _jitter: Callable[[], float]
-    _journal: QueueJournal
-
-    def configure(self, config: QueueConfig) -> None:
-        self._config = config
+    queue: str
+    config: QueueConfig
+    levels: Levels
+    counts: QueueCounts
+    dead_letters: DeadLetters
+    events: QueueEvents
+    due_timer: DueTimer
+    jitter: Callable[[], float]
+    journal: QueueJournal
 
     def failed(
         self, now_ns: int, level: int, span: LeaseSpan, first: int, end: int, cause: str, *, requeue: bool
     ) -> None:
         """The holder nacked the members from `first` up to `end`: retry, or dead-letter after the last attempt."""
-        cause = _storable(cause)
-        self._counts.nacked += end - first
-        self._events.part(now_ns, EventKind.NACKED, level, span, first, end, cause=cause)
+        cause = cause[:MAX_CAUSE_CHARS]
+        if not cause.isascii():  # half a character cannot be stored
+            cause = cause.encode(errors="replace").decode()
+        self.counts.nacked += end - first
+        self.events.emit_part(now_ns, EventKind.NACKED, level, span, first, end, cause=cause)
         history = _with_outcome(span, now_ns, cause)
         if not requeue or self._was_last(span):
             self._dead_letter(now_ns, level, span, first, end, history, "nacked")
             return
-        table = self._levels.tables[level]
-        delay_ns = self._config.retry.delay_ns(span.lease.attempts, self._jitter())
-        if delay_ns:
-            due = self._due.place_in(delay_ns, now_ns)
-            moved = table.move(span, first, end, LeaseAction.DELAY, history=history, due=due)
-        else:
-            moved = table.move(span, first, end, LeaseAction.REQUEUE, history=history)
-        self._journal.moved(now_ns, level, moved, "nacked")
+        delay_ns = self.config.retry.delay_ns(span.lease.attempts, self.jitter())
+        due = self.due_timer.due_in(delay_ns, now_ns) if delay_ns else None
+        action = LeaseAction.REQUEUE if due is None else LeaseAction.DELAY
+        moved = self.levels.tables[level].move(span, first, end, action, history=history, due=due)
+        self.journal.moved(now_ns, level, moved, "nacked")
 
     def released(self, now_ns: int, level: int, span: LeaseSpan, first: int, end: int, cause: str) -> None:
-        self._counts.released += end - first
-        self._events.part(now_ns, EventKind.RELEASED, level, span, first, end, cause=cause)
+        self.counts.released += end - first
+        self.events.emit_part(now_ns, EventKind.RELEASED, level, span, first, end, cause=cause)
         attempts = span.lease.attempts - 1
-        moved = self._levels.tables[level].move(span, first, end, LeaseAction.REQUEUE, attempts=attempts)
-        self._journal.moved(now_ns, level, moved, "released")
+        moved = self.levels.tables[level].move(span, first, end, LeaseAction.REQUEUE, attempts=attempts)
+        self.journal.moved(now_ns, level, moved, "released")
 
     def due(self, now_ns: int, level: int, span: LeaseSpan, first: int, end: int) -> None:
         """Their lease or their retry delay is over. After an expired lease there is no retry delay."""
@@ -143,30 +139,30 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
         counted = ("lease_expired",) if held else ()
         if held:
             history = _with_outcome(span, now_ns, LEASE_EXPIRED)
-            self._counts.lease_expired += end - first
-            self._events.part(now_ns, EventKind.LEASE_EXPIRED, level, span, first, end, cause=LEASE_EXPIRED)
+            self.counts.lease_expired += end - first
+            self.events.emit_part(now_ns, EventKind.LEASE_EXPIRED, level, span, first, end, cause=LEASE_EXPIRED)
         if span.lease.doomed or self._was_last(span):
             self._dead_letter(now_ns, level, span, first, end, history, *counted)
         else:
             action = LeaseAction.REQUEUE if held else LeaseAction.DUE
-            moved = self._levels.tables[level].move(span, first, end, action, history=history)
-            self._journal.moved(now_ns, level, moved, *counted)
+            moved = self.levels.tables[level].move(span, first, end, action, history=history)
+            self.journal.moved(now_ns, level, moved, *counted)
 
     def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
         """A message has expired, was removed by compaction, or cannot be read; it is finished."""
-        self._counts.expired += skipped.kind is EventKind.EXPIRED
-        self._counts.purged += skipped.kind is EventKind.PURGED
-        self._counts.lost += skipped.kind is EventKind.DAMAGE
-        self._events.skipped(now_ns, level, skipped)
+        self.counts.expired += skipped.kind is EventKind.EXPIRED
+        self.counts.purged += skipped.kind is EventKind.PURGED
+        self.counts.lost += skipped.kind is EventKind.DAMAGE
+        self.events.skipped(now_ns, level, skipped)
 
     def _was_last(self, span: LeaseSpan) -> bool:
-        return self._config.max_attempts is not None and span.lease.attempts >= self._config.max_attempts
+        return self.config.max_attempts is not None and span.lease.attempts >= self.config.max_attempts
 
     def _dead_letter(
         self, now_ns: int, level: int, span: LeaseSpan, first: int, end: int, history: History, *counted: str
     ) -> None:
         """Append to the dead letter queue, then finish here. If the append fails, it is retried later."""
-        table = self._levels.tables[level]
+        table = self.levels.tables[level]
         for offset in range(first, end):
             try:
                 stored = table.log.message(offset)
@@ -178,22 +174,17 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
             else:
                 try:
                     last = history[-1].outcome
-                    self._dead_letters.add(now_ns, stored, self._queue, last, history, span.lease.attempts)
+                    self.dead_letters.add(now_ns, stored, self.queue, last, history, span.lease.attempts)
                 except BrokerError:
-                    due = self._due.place_in(_DEAD_LETTER_RETRY_NS, now_ns)
+                    due = self.due_timer.due_in(_DEAD_LETTER_RETRY_NS, now_ns)
                     moved = table.move(span, offset, end, LeaseAction.DELAY, history=history, due=due, doomed=True)
-                    self._journal.moved(now_ns, level, moved, *counted)
+                    self.journal.moved(now_ns, level, moved, *counted)
                     return
-                self._counts.dead_lettered += 1
-                letters = self._dead_letters.log
-                if self._config.durable_acks or letters.high_watermark == letters.end_offset:
-                    self._journal.dead_lettered(now_ns, level, offset, letters, *counted)
+                self.counts.dead_lettered += 1
+                letters = self.dead_letters.log
+                if self.config.durable_acks or letters.high_watermark == letters.end_offset:
+                    self.journal.dead_lettered(now_ns, level, offset, letters, *counted)
             table.finish(span, offset, offset + 1, LeaseAction.REMOVE)
-
-
-def _storable(cause: str) -> str:
-    cause = cause[:MAX_CAUSE_CHARS]
-    return cause if cause.isascii() else cause.encode(errors="replace").decode()
 
 
 def _with_outcome(span: LeaseSpan, now_ns: int, outcome: str) -> History:

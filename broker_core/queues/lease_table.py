@@ -6,50 +6,18 @@ Acquiring, finishing and expiring cost O(log n) in the messages in flight, indep
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import MessageRun
 from broker_core.queues import delivery
-from broker_core.queues.due_heap import DueHeap, Place
+from broker_core.queues.due_heap import Due, DueHeap
 from broker_core.queues.lease import Held, Lease
+from broker_core.queues.ready_spans import ReadySpans
 from broker_core.queues.spans import LeaseSpan, SpanIndex, SpanLease, part_of, shares_of
 from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
-
-
-class ReadySpans:
-    """A heap for each of `priorities`. Spans without members are skipped."""
-
-    __slots__ = ("_heaps", "_serial")
-
-    def __init__(self, priorities: int) -> None:
-        self._heaps: list[list[tuple[int, int, LeaseSpan]]] = [[] for _ in range(priorities)]
-        self._serial = 0
-
-    def __len__(self) -> int:
-        return len(self._heaps)
-
-    def __iter__(self) -> Iterator[LeaseSpan]:
-        return (span for heap in self._heaps for _, _, span in sorted(heap) if span.open)
-
-    def push(self, span: LeaseSpan) -> None:
-        self._serial += 1
-        heapq.heappush(self._heaps[span.lease.priority], (span.offset, self._serial, span))
-
-    def first(self, priority: int) -> LeaseSpan | None:
-        heap = self._heaps[priority]
-        while heap and not heap[0][2].open:
-            heapq.heappop(heap)
-        return heap[0][2] if heap else None
-
-    def pop(self, priority: int) -> None:
-        heapq.heappop(self._heaps[priority])
-
-    def filled(self) -> list[int]:
-        return [priority for priority in range(len(self._heaps)) if self.first(priority) is not None]
 
 
 class LeaseTable:
@@ -83,7 +51,7 @@ class LeaseTable:
         return self.end_offset - self.next_offset + self._counts[LeaseState.AVAILABLE]
 
     @property
-    def held_back(self) -> int:
+    def blocked_by_transactions(self) -> int:
         """Messages that nobody can take before a transaction has ended."""
         end_offset, whole = self.end_offset, self._whole
         return 0 if whole is self.log else whole.messages_between(end_offset, max(end_offset, whole.high_watermark))
@@ -111,17 +79,17 @@ class LeaseTable:
         return self.next_offset if first is None else min(first, self.next_offset)
 
     def held_by(self, holder: str | None) -> list[LeaseSpan]:
-        """Of None those of all."""
+        """The spans of `holder`; those of all holders for None."""
         found = self._held.values() if holder is None else (self._held.get(holder, {}),)
         return [span for held in found for span in held]
 
-    def next_due(self) -> Place | None:
+    def next_due(self) -> Due | None:
         span = self._due.first()
         return None if span is None else (span.lease.deadline_ns, span.ticket)
 
     def heads(self) -> list[tuple[int, int, int]]:
         """(priority, published_ns, offset) of the next message of each priority."""
-        self._sort()
+        self._move_fresh_to_ready()
         spans = [(priority, self._ready.first(priority)) for priority in self._ready.filled()]
         found = [(at, span.published_ns, next(self.index.segments(span))[0]) for at, span in spans if span is not None]
         if not found and self.next_offset < self.end_offset:
@@ -137,7 +105,7 @@ class LeaseTable:
 
     def newest_ready(self) -> tuple[int, int] | None:
         """(priority, offset) of the newest among the least urgent ready messages."""
-        self._sort()
+        self._move_fresh_to_ready()
         if self.next_offset < self.end_offset:
             return 0, self.end_offset - 1
         filled = self._ready.filled()
@@ -149,7 +117,7 @@ class LeaseTable:
         return None if newest is None else (filled[-1], newest)
 
     def ready_offsets(self, most: int) -> list[int]:
-        self._sort()
+        self._move_fresh_to_ready()
         returned = [offset for span in self._ready for part in self.index.segments(span) for offset in range(*part)]
         return [*returned, *range(self.next_offset, min(self.end_offset, self.next_offset + most))][:most]
 
@@ -158,7 +126,7 @@ class LeaseTable:
     def grow(self) -> int:
         """Add the messages that became readable. Returns where they begin."""
         start, self.end_offset = self.end_offset, self.log.high_watermark
-        self._fresh_bytes += self._share(start, self.end_offset)
+        self._fresh_bytes += self._bytes_between(start, self.end_offset)
         markers = self.log.markers(start, self.end_offset)
         for marker in markers:  # no message: what lies before it is entered by itself
             while self.next_offset < marker:
@@ -180,9 +148,9 @@ class LeaseTable:
         """Start at `next_offset`; only for a table that has delivered nothing."""
         first = self.index.first_offset()
         if first is not None:
-            self.take_out(first, next_offset)
+            self.remove_range(first, next_offset)
         self.next_offset = min(max(next_offset, self.next_offset), self.end_offset)
-        self._fresh_bytes = self._share(self.next_offset, self.end_offset)
+        self._fresh_bytes = self._bytes_between(self.next_offset, self.end_offset)
 
     def insert(self, span: LeaseSpan) -> None:
         """Add a span in its state. Its offsets must be in no other span."""
@@ -199,14 +167,14 @@ class LeaseTable:
     # -- removal
 
     def take(
-        self, now_ns: int, holder: str, deadline: Place, wanted: int, priority: int | None = None
+        self, now_ns: int, holder: str, due: Due, wanted: int, priority: int | None = None
     ) -> tuple[list[delivery.Taken], list[delivery.Skipped]]:
         """Lease up to `wanted` messages of `priority` (default: the most urgent), the lowest offsets first."""
         taken: list[delivery.Taken] = []
         skipped: list[delivery.Skipped] = []
         if self.log.start_offset > self._trimmed_to:
             self.trim()
-        self._sort()
+        self._move_fresh_to_ready()
         while wanted > 0 and self.ready and (priority is None or self._ready.first(priority) is not None):
             piece = self._pop_ready(wanted, priority)
             try:
@@ -218,7 +186,7 @@ class LeaseTable:
                 raise
             wanted -= len(messages)
             state, last = NEXT_STATE[piece.state, LeaseAction.TAKE], piece.lease
-            lease = SpanLease(last.attempts + 1, holder, now_ns, deadline[0], last.history, priority=last.priority)
+            lease = SpanLease(last.attempts + 1, holder, now_ns, due[0], last.history, priority=last.priority)
             for first, end in delivery.neighbours(messages):
                 group = messages[first:end]
                 span = LeaseSpan(
@@ -230,7 +198,7 @@ class LeaseTable:
                     group[0].offset,
                     end - first,
                     lease,
-                    deadline[1],
+                    due[1],
                 )
                 self.insert(span)
                 taken.append(delivery.Taken(span, group))
@@ -238,7 +206,7 @@ class LeaseTable:
         return taken, skipped
 
     def up_to_batch(self, wanted: int) -> int:
-        """So many messages or more: all of the batch in which those that were never delivered would end."""
+        """`wanted`, or more if the last of them was never delivered: then up to the end of its batch."""
         first, end = self.next_offset, self.end_offset
         if self._ready.filled():
             span = self._ready.first(self._ready.filled()[0])
@@ -271,8 +239,8 @@ class LeaseTable:
         delayed = [part for part in self.index.runs() if part[2].state is LeaseState.DELAYED]
         return [self.finish(span, first, end, LeaseAction.REMOVE) for first, end, span in delayed]
 
-    def withdraw(self, offset: int) -> LeaseSpan | None:
-        self._sort()
+    def remove_one(self, offset: int) -> LeaseSpan | None:
+        self._move_fresh_to_ready()
         if self.next_offset <= offset < self.end_offset:
             while offset > self.next_offset:
                 self.insert(self._pop_fresh(offset - self.next_offset))
@@ -284,9 +252,9 @@ class LeaseTable:
             return None
         return self.finish(span, offset, offset + 1, LeaseAction.REMOVE)
 
-    def take_out(self, first: int, end: int) -> tuple[int, int]:
+    def remove_range(self, first: int, end: int) -> tuple[int, int]:
         """Remove the messages from `first` up to `end` in any state. Returns the part of the range that the log has."""
-        self._sort()
+        self._move_fresh_to_ready()
         first, end = max(first, self.log.start_offset), min(end, self.end_offset)
         while self.next_offset < first:
             self.insert(self._pop_fresh(first - self.next_offset))
@@ -342,7 +310,7 @@ class LeaseTable:
         start = self._trimmed_to = self.log.start_offset
         if start > self.next_offset:
             self.next_offset = min(start, self.end_offset)
-            self._fresh_bytes = self._share(self.next_offset, self.end_offset)
+            self._fresh_bytes = self._bytes_between(self.next_offset, self.end_offset)
         for first, end, span in list(self.index.runs()):
             if first < start:
                 self.finish(span, first, min(end, start), LeaseAction.REMOVE)
@@ -384,35 +352,35 @@ class LeaseTable:
         *,
         attempts: int | None = None,
         history: tuple[AttemptView, ...] | None = None,
-        due: Place = (0, -1),
+        due: Due | None = None,
         doomed: bool = False,
     ) -> LeaseSpan:
         """Move the members from `first` up to `end` to a new span, in the state after `action`."""
         moved, lease = part_of(span, first, end, NEXT_STATE[span.state, action]), span.lease
         holds = moved.state is LeaseState.ACQUIRED
+        deadline_ns, moved.ticket = due or (0, -1)
         moved.lease = SpanLease(
             lease.attempts if attempts is None else attempts,
             lease.holder if holds else "",
             lease.since_ns if holds else 0,
-            due[0],
+            deadline_ns,
             lease.history if history is None else history,
             doomed,
             lease.priority,
         )
-        moved.ticket = due[1]
         self._leave(span, first, end)
         self.insert(moved)
         return moved
 
-    def pop_due(self, place: Place) -> Iterator[tuple[LeaseSpan, int, int]]:
-        """The parts (span, first, end) that are due at exactly `place`. The caller must move or finish each."""
-        while (span := self._due.first()) is not None and (span.lease.deadline_ns, span.ticket) == place:
+    def pop_due(self, due: Due) -> Iterator[tuple[LeaseSpan, int, int]]:
+        """The parts (span, first, end) that are due at exactly `due`. The caller must move or finish each."""
+        while (span := self._due.first()) is not None and (span.lease.deadline_ns, span.ticket) == due:
             for first, end in list(self.index.segments(span)):
                 yield span, first, end
 
     # -- inside
 
-    def _share(self, first: int, end: int) -> int:
+    def _bytes_between(self, first: int, end: int) -> int:
         return sum(run.size_bytes for run in self.log.runs(first, end)) if first < end else 0
 
     def _leave(self, span: LeaseSpan, first: int, end: int) -> None:
@@ -429,8 +397,8 @@ class LeaseTable:
         if span.state is not LeaseState.AVAILABLE:
             self._due.forget()
 
-    def _sort(self) -> None:
-        """With priorities: move new messages to ready spans by their priority."""
+    def _move_fresh_to_ready(self) -> None:
+        """With priorities, sort fresh messages by priority, which is known once they are read."""
         while self.has_priorities and self.next_offset < self.end_offset:
             piece = self._pop_fresh(self.end_offset - self.next_offset)
             for span in delivery.by_priority(self.log, piece, len(self._ready) - 1):

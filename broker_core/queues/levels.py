@@ -7,7 +7,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.due_heap import Place
+from broker_core.queues.due_heap import Due
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.spans import LeaseSpan
 
@@ -58,9 +58,9 @@ class Levels:
         return sum([table.ready for table in self.tables])
 
     @property
-    def held_back(self) -> int:
+    def blocked_by_transactions(self) -> int:
         """Messages of open transactions, which a reader of committed messages cannot take yet."""
-        return sum([table.held_back for table in self.tables])
+        return sum([table.blocked_by_transactions for table in self.tables])
 
     @property
     def delayed(self) -> int:
@@ -74,7 +74,7 @@ class Levels:
     def size_bytes(self) -> int:
         return sum([table.size_bytes for table in self.tables])
 
-    def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
+    def next_level(self, now_ns: int) -> tuple[int, int | None, bool] | None:
         """(level, priority or None, whether later messages may come from there too) of the next message, if one is
         ready.
         """
@@ -88,7 +88,7 @@ class Levels:
         ]
         return (min(heads)[2], None, False) if heads else None
 
-    def next_due(self) -> Place | None:
+    def next_due(self) -> Due | None:
         return min([due for table in self.tables if (due := table.next_due()) is not None], default=None)
 
     def evict(self, messages: int, size_bytes: int, than: int | None) -> list[tuple[int, LeaseSpan]]:
@@ -119,7 +119,7 @@ class Levels:
 
     def _newest_of(self, level: int) -> LeaseSpan:
         newest = self.tables[level].newest_ready()
-        span = None if newest is None else self.tables[level].withdraw(newest[1])
+        span = None if newest is None else self.tables[level].remove_one(newest[1])
         assert span is not None
         return span
 
@@ -147,7 +147,7 @@ class TopicLevels(Levels):
             for partition in partitions[len(self.tables) :]
         ]
 
-    def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
+    def next_level(self, now_ns: int) -> tuple[int, int | None, bool] | None:
         ageing_ns = self._ageing_ns
         if len(self.tables) == 1 and ageing_ns is None:
             return (0, None, True) if self._takeable(self.tables[0]) else None

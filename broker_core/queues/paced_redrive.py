@@ -21,7 +21,7 @@ class PacedRedrives:
         return None if found is None or found.reply.done else found
 
     def last(self, queue: str) -> PacedRedrive:
-        """The one that is under way, or the last one. Raises UNKNOWN_DEAD_LETTER if there was none."""
+        """The queue's redrive that is under way, or its last one. Raises UNKNOWN_DEAD_LETTER if there was none."""
         about = f"no redrive of {queue} at a rate was requested"
         return must(self._last.get(queue), ErrorCode.UNKNOWN_DEAD_LETTER, about)
 

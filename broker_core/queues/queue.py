@@ -17,16 +17,16 @@ from broker_core.log.topic_log import TopicLog
 from broker_core.messages import StoredMessage
 from broker_core.queues.config import FIRST_COME, QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
-from broker_core.queues.due_heap import DueTimer, Place
-from broker_core.queues.journal import Entry, Journal, QueueJournal
+from broker_core.queues.due_heap import Due, DueTimer
+from broker_core.queues.journal import Journal, JournalEntry, QueueJournal
 from broker_core.queues.lease import Held, Lease
 from broker_core.queues.lease_outcomes import LeaseOutcomes, QueueEvents
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.levels import Levels
-from broker_core.queues.queue_state import QueueCounts, QueueState, replayed, restored, saved
+from broker_core.queues.queue_state import QueueCounts, QueueState, replay_into, restore_into, state_of
 from broker_core.queues.spans import LeaseSpan
 from broker_core.queues.states import LeaseAction, LeaseState
-from broker_core.queues.waiting_acquires import Memory, WaitingAcquire, WaitingAcquires
+from broker_core.queues.waiting_acquires import Balance, WaitingAcquire, WaitingAcquires
 from broker_core.replies import Reply
 from broker_core.snapshots import LeaseView, QueueView, RetryView, WaitView
 from broker_core.timers import Timers
@@ -72,19 +72,27 @@ class Queue:
         self._due = DueTimer(timers, self._end_waits)
         self._journal = QueueJournal(name, journal, counts_attempts=config.max_attempts is not None)
         self._lease_outcomes = LeaseOutcomes(
-            name, config, self.levels, self.counts, dead_letters, self._events, self._due, jitter, self._journal
+            queue=name,
+            config=config,
+            levels=self.levels,
+            counts=self.counts,
+            dead_letters=dead_letters,
+            events=self._events,
+            due_timer=self._due,
+            jitter=jitter,
+            journal=self._journal,
         )
         self._purges: list[_Purge] = []  # within the undo window, the oldest first
         self._room = room
         self._lease_ns = ns_from_ms(config.lease_ms)
         self._waiting_acquires = WaitingAcquires()
         self._serving = False
-        self._balance = Memory()
+        self._balance = Balance()
 
     def configure(self, config: QueueConfig) -> None:
         """Other leases, attempts, retries and limits, from the next delivery on; all else is as it was made."""
         self.config, self._lease_ns = config, ns_from_ms(config.lease_ms)
-        self._lease_outcomes.configure(config)
+        self._lease_outcomes.config = config
         self.levels.max_in_flight = config.max_in_flight
 
     @property
@@ -117,8 +125,8 @@ class Queue:
         for level, table in enumerate(self.levels.tables):
             for span in table.aborted_from(table.grow()):
                 self.counts.purged += span.open
-                self._events.part(now_ns, EventKind.PURGED, level, span, cause=ABORTED)
-        self._finished(now_ns)
+                self._events.emit_part(now_ns, EventKind.PURGED, level, span, cause=ABORTED)
+        self._after_change(now_ns)
 
     def take(
         self,
@@ -154,10 +162,7 @@ class Queue:
     def _answer(self, now_ns: int, reply: Reply[list[Lease]], leases: list[Lease]) -> None:
         # Where the journal cannot be written, which it reports, delivery continues.
         written = self._journal.write(now_ns) if leases else _WRITTEN
-        if written.done:
-            reply.resolve(leases)
-        else:
-            written.then(lambda _written: reply.resolve(leases))
+        written.then(lambda _written: reply.resolve(leases))
 
     def cancel_take(self, reply: Reply[list[Lease]]) -> None:
         """Settle a waiting `reply` with []. A reply that is settled, or has its messages, is not affected."""
@@ -188,23 +193,23 @@ class Queue:
         for span, first, end in parts:
             table.finish(span, first, end, LeaseAction.ACKNOWLEDGE)
             self.counts.acknowledged += end - first
-            self._events.part(now_ns, EventKind.ACKNOWLEDGED, partition, span, first, end)
-        self._finished(now_ns)
+            self._events.emit_part(now_ns, EventKind.ACKNOWLEDGED, partition, span, first, end)
+        self._after_change(now_ns)
         return written
 
     def nack(self, now_ns: int, lease: Lease | Held, cause: str, *, requeue: bool = True) -> None:
-        """Its holder could not process the message: retry it, or dead-letter it after the last attempt or without
+        """The holder could not process the messages: retry them, or dead-letter them after the last attempt or without
         `requeue`. A long `cause` is truncated. Raises as `ack`.
         """
         for span, first, end in self.levels.table(lease.partition).held(now_ns, lease):
             self._lease_outcomes.failed(now_ns, lease.partition, span, first, end, cause, requeue=requeue)
-        self._finished(now_ns)
+        self._after_change(now_ns)
 
     def release(self, now_ns: int, lease: Lease | Held, cause: str = "released") -> None:
         """Give the message back at once; the attempt does not count. Raises INVALID_LEASE as `ack` does."""
         for span, first, end in self.levels.table(lease.partition).held(now_ns, lease):
             self._lease_outcomes.released(now_ns, lease.partition, span, first, end, cause)
-        self._finished(now_ns)
+        self._after_change(now_ns)
 
     def extend(self, now_ns: int, lease: Lease | Held, lease_ms: float | None = None) -> int:
         """End the lease `lease_ms` from now (default: the queue's lease). Returns the end, in ns. Raises as `ack`, and
@@ -216,11 +221,12 @@ class Queue:
         lease_ns = self._lease_ns if lease_ms is None else max(1, ns_from_ms(lease_ms))
         table = self.levels.table(lease.partition)
         parts = table.held(now_ns, lease)
-        due = self._due.place_in(lease_ns, now_ns)
+        due = self._due.due_in(lease_ns, now_ns)
         for span, first, end in parts:
             moved = table.move(span, first, end, LeaseAction.EXTEND, due=due)
-            self._journal.moved(now_ns, lease.partition, moved)
-            self._events.part(now_ns, EventKind.LEASE_EXTENDED, lease.partition, moved, first, end)
+            self.counts.lease_extended += end - first
+            self._journal.moved(now_ns, lease.partition, moved, "lease_extended")
+            self._events.emit_part(now_ns, EventKind.LEASE_EXTENDED, lease.partition, moved, first, end)
         self._journal.flush(now_ns)
         return due[0]
 
@@ -234,17 +240,17 @@ class Queue:
                 for first, end in list(table.index.segments(span)):
                     self._lease_outcomes.released(now_ns, level, span, first, end, cause)
                     released += end - first
-        self._finished(now_ns)
+        self._after_change(now_ns)
         return released
 
     # -- inside
 
     def _deliver(self, now_ns: int, holder: str, most: int, whole_batches: bool) -> list[Lease]:
         leases: list[Lease] = []
-        due: Place | None = None
-        while len(leases) < most and (place := self.levels.next_place(now_ns)) is not None:
-            level, priority, goes_on = place
-            due = due or self._due.place_in(self._lease_ns, now_ns)
+        due: Due | None = None
+        while len(leases) < most and (found := self.levels.next_level(now_ns)) is not None:
+            level, priority, goes_on = found
+            due = due or self._due.due_in(self._lease_ns, now_ns)
             wanted, table = most - len(leases) if goes_on else 1, self.levels.tables[level]
             wanted = min(wanted, self.levels.room(table))
             wanted = table.up_to_batch(wanted) if whole_batches else wanted
@@ -259,7 +265,7 @@ class Queue:
                 if self._journal.is_kept:
                     self._journal.moved(now_ns, level, span, *(_DELIVERED if attempt == 1 else _REDELIVERED))
                 key = messages[0].key if span.open == 1 else None
-                self._events.part(now_ns, EventKind.DELIVERED, level, span, key=key)
+                self._events.emit_part(now_ns, EventKind.DELIVERED, level, span, key=key)
                 leases += [
                     Lease(self.name, level, message.offset, holder, attempt, due[0], message) for message in messages
                 ]
@@ -271,14 +277,14 @@ class Queue:
         self._serving = True
         try:
             while (acquire := self._waiting_acquires.first()) is not None:
-                memory, most = self._balance, acquire.most
+                balance, most = self._balance, acquire.most
                 if self.config.balancing != FIRST_COME and self.levels.ready:
-                    acquire, memory = self._waiting_acquires.picked(self.config.balancing, self._balance, self._held_by)
+                    acquire, balance = self._waiting_acquires.next(self.config.balancing, self._balance, self._held_by)
                     most = 1
                 leases = self._deliver(now_ns, acquire.holder, most, acquire.whole_batches)
                 if not leases:
                     return
-                self._balance = memory
+                self._balance = balance
                 self._waiting_acquires.leave(acquire.reply)
                 self._answer(now_ns, acquire.reply, leases)
         finally:
@@ -287,22 +293,22 @@ class Queue:
     def _held_by(self, holder: str) -> int:
         return sum(span.open for table in self.levels.tables for span in table.held_by(holder))
 
-    def _finished(self, now_ns: int) -> None:
+    def _after_change(self, now_ns: int) -> None:
         self._journal.flush(now_ns)
         self._serve(now_ns)
         if self._room is not None:
             self._room(now_ns)
 
-    def _end_waits(self, now_ns: int, place: Place) -> None:
-        self._pop_due(now_ns, place)
+    def _end_waits(self, now_ns: int, due: Due) -> None:
+        self._pop_due(now_ns, due)
         # Armed before any callback runs.
         self._due.arm(self.levels.next_due())
-        self._finished(now_ns)
+        self._after_change(now_ns)
 
-    def _pop_due(self, now_ns: int, place: Place) -> None:
+    def _pop_due(self, now_ns: int, due: Due) -> None:
         for level, table in enumerate(self.levels.tables):
-            if table.next_due() == place:
-                for span, first, end in table.pop_due(place):
+            if table.next_due() == due:
+                for span, first, end in table.pop_due(due):
                     self._lease_outcomes.due(now_ns, level, span, first, end)
 
     # -- messages without leases
@@ -316,7 +322,7 @@ class Queue:
             self.counts.delivered += span.open
             self.counts.acknowledged += span.open
             for kind in (EventKind.DELIVERED, EventKind.ACKNOWLEDGED):
-                self._events.part(now_ns, kind, 0, span)
+                self._events.emit_part(now_ns, kind, 0, span)
 
     def peek(self, max_messages: int = 1) -> list[StoredMessage]:
         found: list[StoredMessage] = []
@@ -332,12 +338,12 @@ class Queue:
         for level, table in enumerate(self.levels.tables):
             for span in table.remove_ready(table.ready) + table.remove_delayed():
                 removed.append((table, span))
-                self._events.part(now_ns, EventKind.PURGED, level, span, cause="purge", client=client)
+                self._events.emit_part(now_ns, EventKind.PURGED, level, span, cause="purge", client=client)
         purged = sum(span.open for _, span in removed)
         self.counts.purged += purged
         if removed:
             self._purges = [each for each in self._purges if _in_time(now_ns, each)] + [(now_ns, removed)]
-        self._finished(now_ns)
+        self._after_change(now_ns)
         return purged
 
     def can_undo_purge(self, now_ns: int) -> bool:
@@ -352,7 +358,7 @@ class Queue:
             brought_back += count
             runs.append((table.log.partition, span.end - count, span.end))
         self._brought_back(now_ns, UNDO_PURGE, client, brought_back, runs)
-        self._finished(now_ns)
+        self._after_change(now_ns)
         return brought_back
 
     def _brought_back(self, now_ns: int, what: str, client: str, count: int, runs: list[tuple[int, int, int]]) -> None:
@@ -364,16 +370,16 @@ class Queue:
         """Remove one message, to undo its redrive; False if it is leased or finished."""
         table = self.levels.table(partition)
         table.grow()
-        span = table.withdraw(offset)
+        span = table.remove_one(offset)
         if span is not None:
             self.counts.purged += 1
-            self._events.part(now_ns, EventKind.PURGED, partition, span, cause=WITHDRAWN, client=client)
-        self._finished(now_ns)
+            self._events.emit_part(now_ns, EventKind.PURGED, partition, span, cause=WITHDRAWN, client=client)
+        self._after_change(now_ns)
         return span is not None
 
     def turn_away(self, now_ns: int, partition: int, offset: int, client: str) -> bool:
         """Evict a message that `client` has just published; False if it is leased already."""
-        span = self.levels.table(partition).withdraw(offset)
+        span = self.levels.table(partition).remove_one(offset)
         if span is not None:
             self._evicted(now_ns, partition, span, "no room", client)
         return span is not None
@@ -399,7 +405,7 @@ class Queue:
 
     def _evicted(self, now_ns: int, level: int, span: LeaseSpan, cause: str, client: str | None = None) -> None:
         self.counts.evicted += span.open
-        self._events.part(now_ns, EventKind.EVICTED, level, span, cause=cause, client=client)
+        self._events.emit_part(now_ns, EventKind.EVICTED, level, span, cause=cause, client=client)
 
     # -- offsets
 
@@ -416,7 +422,7 @@ class Queue:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{where} in partition {partition}, and not to {offset}")
         for span in table.remove_below(offset):
             self.counts.purged += span.open
-            self._events.part(now_ns, EventKind.PURGED, partition, span, cause=RESET_OFFSETS, client=client)
+            self._events.emit_part(now_ns, EventKind.PURGED, partition, span, cause=RESET_OFFSETS, client=client)
             self._journal.finished(now_ns, partition, span.offset, span.end, "purged", urgent=True)
         back = table.bring_back_from(offset)
         runs = [(table.log.partition, span.offset, span.end) for span in back]
@@ -425,21 +431,21 @@ class Queue:
             self._journal.moved(now_ns, partition, span, "restored")
         table.was_read = True
         written = self._journal.write(now_ns)
-        self._finished(now_ns)
+        self._after_change(now_ns)
         return written
 
     # -- views and state
 
     def view(self, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
-        """At most `max_leases` leases, the lowest offsets of the most urgent levels, and the newest dead letters. The
-        broker adds the gate.
+        """The queue's state without its gate, which the broker adds. It has at most `max_leases` leases, the lowest
+        offsets of the most urgent levels, and the newest `max_dead_letters` dead letters.
         """
         config, counts, dead_letters = self.config, self.counts, self.dead_letters
         retry = config.retry
         return QueueView(
             name=self.name,
             priorities=len(self.levels.tables),
-            ready=self.ready + self.levels.held_back,
+            ready=self.ready + self.levels.blocked_by_transactions,
             delayed=self.delayed,
             in_flight=self.in_flight,
             dead=dead_letters.count(self.name),
@@ -470,9 +476,11 @@ class Queue:
             key = table.log.message(offset).key
         except BrokerError:  # damaged, or deleted a moment ago
             key = None
-        lease, place = span.lease, (self.name, table.log.partition, offset, key)
+        lease, partition = span.lease, table.log.partition
         most = self.config.max_attempts or 0
-        return LeaseView(*place, lease.holder, lease.since_ns, lease.deadline_ns, lease.attempts, most)
+        return LeaseView(
+            self.name, partition, offset, key, lease.holder, lease.since_ns, lease.deadline_ns, lease.attempts, most
+        )
 
     def _waits(self) -> Iterator[WaitView]:
         for table in self.levels.tables:
@@ -483,19 +491,19 @@ class Queue:
 
     def state(self, now_ns: int) -> QueueState:
         self._journal.write(now_ns)
-        return saved(now_ns, self.name, self.levels.tables, self.counts)
+        return state_of(now_ns, self.name, self.levels.tables, self.counts)
 
     def restore(self, now_ns: int, state: QueueState) -> None:
         """Continue from `state`, on an unused queue. Leases and retry delays keep their remaining time."""
-        restored(now_ns, state, self.levels.tables, self.counts, self._timers.ticket)
+        restore_into(now_ns, state, self.levels.tables, self.counts, self._timers.ticket)
         self._due.arm(self.levels.next_due())
 
     def begin(self, now_ns: int) -> None:
         self._journal.begin(now_ns)
 
-    def replay(self, now_ns: int, entries: Sequence[Entry]) -> None:
+    def replay(self, now_ns: int, entries: Sequence[JournalEntry]) -> None:
         """Apply journal entries, after `restore` where a state was saved."""
-        replayed(now_ns, entries, self.levels.tables, self.counts, self._timers.ticket)
+        replay_into(now_ns, entries, self.levels.tables, self.counts, self._timers.ticket)
         self._due.arm(self.levels.next_due())
 
     def close(self) -> None:
@@ -507,7 +515,7 @@ class Queue:
 
     def reopen(self, now_ns: int) -> None:
         """Continue after `close`: leases and retry delays that have ended since are handled now."""
-        while (place := self.levels.next_due()) is not None and place[0] <= now_ns:
-            self._pop_due(now_ns, place)
+        while (due := self.levels.next_due()) is not None and due[0] <= now_ns:
+            self._pop_due(now_ns, due)
         self._due.arm(self.levels.next_due())
         self.appended(now_ns)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from broker_core.messages import MessageRun
-from broker_core.queues.journal import Entry
+from broker_core.queues.journal import JournalEntry
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.spans import LeaseSpan, shares_of
 from broker_core.queues.states import OPEN_STATES, LeaseState
@@ -23,6 +23,7 @@ class QueueCounts(msgspec.Struct):
     acknowledged: int = 0
     nacked: int = 0
     released: int = 0
+    lease_extended: int = 0
     lease_expired: int = 0
     dead_lettered: int = 0
     purged: int = 0
@@ -39,21 +40,23 @@ class QueueState(msgspec.Struct, frozen=True):
 
     time_ns: int
     next_offsets: tuple[int, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     counts: QueueCounts
     journal_offset: int = 0  # journal entries from here on are not included; set when it is saved
 
 
-def saved(now_ns: int, queue: str, tables: Sequence[LeaseTable], counts: QueueCounts) -> QueueState:
+def state_of(now_ns: int, queue: str, tables: Sequence[LeaseTable], counts: QueueCounts) -> QueueState:
     entries = tuple(
-        Entry(queue, now_ns, level, first, end, span.state, (), span.lease, span.sizes_of(first, end), span.ticket)
+        JournalEntry(
+            queue, now_ns, level, first, end, span.state, (), span.lease, span.sizes_of(first, end), span.ticket
+        )
         for level, table in enumerate(tables)
         for first, end, span in table.index.runs()
     )
     return QueueState(now_ns, tuple(table.next_offset for table in tables), entries, msgspec.structs.replace(counts))
 
 
-def restored(
+def restore_into(
     now_ns: int, state: QueueState, tables: Sequence[LeaseTable], counts: QueueCounts, ticket: Callable[[], int]
 ) -> None:
     """Put `state` into unused tables and counts. Times continue from `now_ns`; ties keep their order."""
@@ -72,7 +75,7 @@ def restored(
         setattr(counts, name, getattr(state.counts, name))
 
 
-def _span(run: MessageRun, sizes: tuple[int, ...], kept: Entry, now_ns: int, ticket: int) -> LeaseSpan:
+def _span(run: MessageRun, sizes: tuple[int, ...], kept: JournalEntry, now_ns: int, ticket: int) -> LeaseSpan:
     """The messages of `run` as they were `kept`, `now_ns` for its time; a `ticket` of -1 has no deadline."""
     shift_ns, lease = now_ns - kept.time_ns, kept.lease
     lease = msgspec.structs.replace(
@@ -84,18 +87,21 @@ def _span(run: MessageRun, sizes: tuple[int, ...], kept: Entry, now_ns: int, tic
     return LeaseSpan(start, end, kept.state, run.published_ns, sizes, start, run.count, lease, ticket)
 
 
-def replayed(
-    now_ns: int, entries: Sequence[Entry], tables: Sequence[LeaseTable], counts: QueueCounts, ticket: Callable[[], int]
+def replay_into(
+    now_ns: int,
+    entries: Sequence[JournalEntry],
+    tables: Sequence[LeaseTable],
+    counts: QueueCounts,
+    ticket: Callable[[], int],
 ) -> None:
     """Apply journal entries. Leases and retry delays last as long as when they were written."""
     for entry in entries:
         if entry.level >= len(tables):
             continue
         table = tables[entry.level]
-        first, end = table.take_out(entry.first, entry.end)
-        waits = entry.state in (LeaseState.ACQUIRED, LeaseState.DELAYED)
-        place = ticket() if waits else -1
+        first, end = table.remove_range(entry.first, entry.end)
+        turn = ticket() if entry.state in (LeaseState.ACQUIRED, LeaseState.DELAYED) else -1
         for run in table.log.runs(first, end) if entry.state in OPEN_STATES else ():
-            table.insert(_span(run, shares_of(run), entry, now_ns, place))
+            table.insert(_span(run, shares_of(run), entry, now_ns, turn))
         for name in entry.counted:
             setattr(counts, name, getattr(counts, name) + entry.end - entry.first)

@@ -6,16 +6,18 @@ subscription only. Messages that are delivered at once to a waiting consumer do 
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from broker_core.queues.queue import Queue
-from broker_core.settings import Positive, Settings
+from broker_core.settings import LimitPolicy, Positive, Settings
 from broker_core.snapshots import GateView
 
-BacklogPolicy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
-HOLDS_UP: frozenset[BacklogPolicy] = frozenset({"block", "reject"})  # policies that stop producers
+HOLDS_UP: frozenset[LimitPolicy] = frozenset({"block", "reject"})  # policies that stop producers
+
+
+def subscription_name(reader: str, topic: str) -> str:
+    """The name of the subscription of a share group, or of a reader of several topics, to `topic`."""
+    return f"{reader}.{topic}"
 
 
 class BacklogConfig(Settings, frozen=True):
@@ -26,7 +28,7 @@ class BacklogConfig(Settings, frozen=True):
     """
 
     max_messages: Positive | None = None
-    policy: BacklogPolicy = "drop_newest"
+    policy: LimitPolicy = "drop_newest"
 
 
 class Subscription(msgspec.Struct, eq=False):
@@ -35,7 +37,7 @@ class Subscription(msgspec.Struct, eq=False):
     topic: str
     queue: Queue
     max_messages: int | None
-    policy: BacklogPolicy
+    policy: LimitPolicy
     is_shared: bool = False  # by the members of a share group
 
     def obstacle(self, count: int) -> str:

@@ -18,41 +18,41 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     in_flight: int = 0
 
 
-class Memory(msgspec.Struct, frozen=True):
+class Balance(msgspec.Struct, frozen=True):
     """State between choices: the last chosen name, and the credit of each weighted consumer."""
 
     last: str = ""
     owed: Mapping[str, int] = {}
 
 
-def pick(policy: str, candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
+def pick(policy: str, candidates: Sequence[Candidate], balance: Balance) -> tuple[str, Balance]:
     """(chosen name, state for the next choice) of the `candidates`, at least one."""
-    return POLICIES[policy](sorted(candidates, key=lambda each: each.name), memory)
+    return POLICIES[policy](sorted(candidates, key=lambda each: each.name), balance)
 
 
-def round_robin(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    chosen = next((each.name for each in candidates if each.name > memory.last), candidates[0].name)
-    return chosen, Memory(chosen)
+def round_robin(candidates: Sequence[Candidate], balance: Balance) -> tuple[str, Balance]:
+    chosen = next((each.name for each in candidates if each.name > balance.last), candidates[0].name)
+    return chosen, Balance(chosen)
 
 
-def weighted(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
+def weighted(candidates: Sequence[Candidate], balance: Balance) -> tuple[str, Balance]:
     """In proportion to the weights, evenly spread (smooth weighted round-robin); those without a weight come last."""
     total = sum(max(0, each.weight) for each in candidates)
     if total == 0:
-        return round_robin(candidates, memory)
-    owed = {each.name: memory.owed.get(each.name, 0) + max(0, each.weight) for each in candidates}
+        return round_robin(candidates, balance)
+    owed = {each.name: balance.owed.get(each.name, 0) + max(0, each.weight) for each in candidates}
     able = [each.name for each in candidates if each.weight > 0]
     chosen = max(able, key=lambda name: owed[name])
     owed[chosen] -= total
-    return chosen, Memory(chosen, owed)
+    return chosen, Balance(chosen, owed)
 
 
-def least_loaded(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
+def least_loaded(candidates: Sequence[Candidate], balance: Balance) -> tuple[str, Balance]:
     least = min(each.in_flight for each in candidates)
-    return round_robin([each for each in candidates if each.in_flight == least], memory)
+    return round_robin([each for each in candidates if each.in_flight == least], balance)
 
 
-POLICIES: Mapping[str, Callable[[Sequence[Candidate], Memory], tuple[str, Memory]]] = {
+POLICIES: Mapping[str, Callable[[Sequence[Candidate], Balance], tuple[str, Balance]]] = {
     "round-robin": round_robin,
     "weighted": weighted,
     "least-loaded": least_loaded,
@@ -72,7 +72,7 @@ class WaitingAcquire(msgspec.Struct, eq=False):
 
 class WaitingAcquires:
     def __init__(self) -> None:
-        self._line: OrderedDict[int, WaitingAcquire] = OrderedDict()
+        self._line: OrderedDict[Reply[list[Lease]], WaitingAcquire] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._line)
@@ -82,10 +82,10 @@ class WaitingAcquires:
         return sum([acquire.most for acquire in self._line.values()])
 
     def join(self, acquire: WaitingAcquire) -> None:
-        self._line[id(acquire.reply)] = acquire
+        self._line[acquire.reply] = acquire
 
     def leave(self, reply: Reply[list[Lease]]) -> WaitingAcquire | None:
-        acquire = self._line.pop(id(reply), None)
+        acquire = self._line.pop(reply, None)
         if acquire is not None:
             acquire.timer.cancel()
         return acquire
@@ -93,14 +93,14 @@ class WaitingAcquires:
     def first(self) -> WaitingAcquire | None:
         return next(iter(self._line.values()), None)
 
-    def picked(self, policy: str, memory: Memory, held: Callable[[str], int]) -> tuple[WaitingAcquire, Memory]:
+    def next(self, policy: str, balance: Balance, held: Callable[[str], int]) -> tuple[WaitingAcquire, Balance]:
         """(next acquire under `policy`, balancing state after it). `held(holder)` counts messages in flight."""
         first: dict[str, WaitingAcquire] = {}
         for acquire in self._line.values():
             first.setdefault(acquire.holder, acquire)
         candidates = [Candidate(name, acquire.weight, held(name)) for name, acquire in first.items()]
-        name, memory = pick(policy, candidates, memory)
-        return first[name], memory
+        name, balance = pick(policy, candidates, balance)
+        return first[name], balance
 
     def of(self, holder: str | None) -> list[WaitingAcquire]:
         return [acquire for acquire in self._line.values() if acquire.holder == holder]

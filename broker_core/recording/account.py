@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from broker_core.broker.deliveries import Deliveries, Fate, GroupEvents, GroupPlace, Part
+from broker_core.broker.deliveries import Deliveries, DeliveryState, GivenPart
+from broker_core.broker.partition_owners import GroupPlace, PartitionOwners
 from broker_core.events import (
     ABORTED,
     BEYOND_END,
@@ -37,7 +38,7 @@ _OWN_RELEASES = frozenset({"released", "closed"})  # causes: its holder gave it 
 
 
 class Again(NamedTuple):
-    """So many `messages` from `offset` on that `reader` was given again by `event`: `why`, and the clients."""
+    """A run of `messages` from `offset` on that `reader` got once more: `why`, and the clients `before` and `after`."""
 
     source: str
     partition: int
@@ -63,30 +64,33 @@ class Unsound(NamedTuple):
     event: Event
 
 
-class Place(NamedTuple):
+class StateRange(NamedTuple):
     """A run of messages in one state."""
 
     partition: int
     first: int
     end: int
-    fate: Fate
+    delivery: DeliveryState
 
 
 @dataclass
 class Row:
-    """Where the messages of `source` are for `reader`. The `counts` by state add up to `published`."""
+    """Where the messages of `source` are for `reader`. The `counts` by state add up to `published` and `redriven`: what
+    is redriven to its queue has left it as a dead letter, and is there once more.
+    """
 
     source: str
     reader: str
     counts: Counter[str]
-    places: list[Place]
+    places: list[StateRange]
     elsewhere: bool = False  # the reader keeps its offsets elsewhere: no commit of it is known
     is_queue: bool = False
     was_deleted: bool = False
+    redriven: int = 0
 
     @property
     def published(self) -> int:
-        return self.counts.total()
+        return self.counts.total() - self.redriven
 
     @property
     def lost(self) -> int:
@@ -101,6 +105,7 @@ class Row:
 @dataclass
 class _Log:
     published: Runs[bool] = field(default_factory=Runs)
+    redriven: Runs[bool] = field(default_factory=Runs)  # of those published
     others: Runs[bool] = field(default_factory=Runs)  # offsets of no message: markers, and what was withdrawn
     aborted: list[tuple[int, int]] = field(default_factory=list)
     start: int = 0
@@ -126,7 +131,7 @@ class Account:
         self._logs: _Logs = {}
         self._readings: _Readings = {}
         self.queues: dict[str, str] = {}  # and subscriptions: what each reads
-        self.owners = GroupEvents(self._readings, lambda place: self._place(*place), self.queues)
+        self.owners = PartitionOwners(self._readings, self._deliveries_at, self.queues)
         self._aside: dict[str, tuple[_Logs, _Readings, dict[str, str]]] = {}  # of deleted topics and queues
         self._deleted: list[Row] = []  # rows of deleted readers
         self._rules: dict[EventKind, Callable[[Event], object]] = {
@@ -150,7 +155,7 @@ class Account:
             EventKind.TOPIC_CREATED: self._topic_created,
             EventKind.QUEUE_CREATED: self._queue_created,
             EventKind.TOPIC_DELETED: self._topic_deleted,
-            EventKind.READING_BEGAN: lambda event: self._of(event).began(event.offset or 0),
+            EventKind.READING_BEGAN: lambda event: self._of(event).begin_at(event.offset or 0),
             EventKind.READING_ENDED: self._reading_ended,
             EventKind.COMMIT_BEYOND: self._commit_beyond,
             EventKind.PARTITIONS_ASSIGNED: self._partitions_assigned,
@@ -164,8 +169,7 @@ class Account:
 
     def __call__(self, event: Event) -> None:
         self.events += 1
-        rule = self._rules.get(event.kind)
-        if rule is not None:
+        if (rule := self._rules.get(event.kind)) is not None:
             rule(event)
 
     # -- what is known
@@ -176,7 +180,7 @@ class Account:
         read = {row.source for row in (*self._deleted, *rows)}
         nobodys = [topic for topic in dict.fromkeys(topic for topic, _ in self._logs) if topic not in read]
         rows += [self._row(topic, NOBODY) for topic in nobodys]
-        return [*self._deleted, *(row for row in rows if row.published or row.reader)]
+        return [*self._deleted, *(row for row in rows if row.counts.total() or row.reader)]
 
     def missing(self) -> Iterator[tuple[str, int, int, int]]:
         """(topic, partition, first, end) of offsets that were never published, between others that were."""
@@ -190,8 +194,10 @@ class Account:
         missing = sum(end - first for _, _, first, end in self.missing())
         return sum(row.lost for row in rows) + self.dropped.total() + missing
 
-    def fates(self, reader: str, place: TopicPartition, first: int, end: int) -> list[tuple[int, int, Fate]]:
-        """(first, end, fate) of the messages between two offsets for a reader."""
+    def delivery_states(
+        self, reader: str, place: TopicPartition, first: int, end: int
+    ) -> list[tuple[int, int, DeliveryState]]:
+        """(first, end, state) of the messages between two offsets for a reader."""
         log, found = self._logs.get(place), self._readings.get((reader, *place)) or Deliveries()
         if log is None:
             return []
@@ -216,8 +222,9 @@ class Account:
 
     def _row(self, source: str, reader: str, *, was_deleted: bool = False) -> Row:
         counts: Counter[str] = Counter()
-        places: list[Place] = []
+        places: list[StateRange] = []
         used: list[Deliveries] = []
+        redriven = 0
         for number in sorted(number for topic, number in self._logs if topic == source):
             log, deliveries = self._logs[source, number], self._readings.get((reader, source, number))
             if reader == NOBODY:
@@ -225,15 +232,17 @@ class Account:
                 deliveries.delete(log.start)
             if deliveries is None:
                 continue
+            redriven += sum(end - first for first, end, _ in log.redriven)
             compacts = source in self.compacting
-            for first, end, fate in deliveries.places(log.published, self._aborted(reader, log), compacts=compacts):
-                counts[fate.state] += end - first
-                places.append(Place(number, first, end, fate))
+            for first, end, delivery in deliveries.places(log.published, self._aborted(reader, log), compacts=compacts):
+                counts[delivery.state] += end - first
+                places.append(StateRange(number, first, end, delivery))
             if len(deliveries.runs):
                 used.append(deliveries)
         elsewhere = bool(used) and all(each.keeps_offsets_elsewhere for each in used)
-        by_hand = elsewhere and all(is_by_hand(place.fate.member) for place in places if place.fate.state == "in_hand")
-        return Row(source, reader, counts, places, by_hand, reader in self.queues, was_deleted)
+        held = [place.delivery.member for place in places if place.delivery.state == "in_hand"]
+        by_hand = elsewhere and all(map(is_by_hand, held))
+        return Row(source, reader, counts, places, by_hand, reader in self.queues, was_deleted, redriven)
 
     # -- the log
 
@@ -247,19 +256,22 @@ class Account:
                 log.published.put(part.start_offset, part.end_offset, True)
         for group in before.groups:
             for at in group.offsets:
-                self._place(group.name, at.topic, at.partition).committed = at.committed
-                self._place(group.name, at.topic, at.partition).begin = at.committed if at.start is None else at.start
+                found = self._deliveries_at((group.name, at.topic, at.partition))
+                found.committed, found.begin = at.committed, at.committed if at.start is None else at.start
         for queue in before.queues:
-            self.queues[queue.name] = queue.topic or queue.name
+            self.queues[queue.name] = source = queue.topic or queue.name
+            logs = {place: log for place, log in self._logs.items() if place[0] == source}
+            sizes = (end - first for log in logs.values() for first, end, _ in log.published)
+            if sum(sizes) == queue.messages_count:  # it has settled none of them
+                self._readings |= {(queue.name, *place): Deliveries(0) for place in logs}
 
     def _log(self, place: TopicPartition) -> _Log:
         found = self._logs.get(place)
         if found is None:
             found = self._logs[place] = _Log()
-            topic, number = place
             for queue, source in self.queues.items():
-                if source == topic:
-                    self._readings.setdefault((queue, topic, number), Deliveries(0))
+                if source == place[0]:
+                    self._readings.setdefault((queue, *place), Deliveries(0))
         return found
 
     def _published(self, event: Event) -> None:
@@ -272,7 +284,8 @@ class Account:
         """Into a queue's own log; what is redriven to a topic has an event of its publishing, too."""
         if self.queues.get(event.group) == event.group and event.to_partition is not None:
             log = self._log((event.to_topic, event.to_partition))
-            log.published.put(event.to_offset or 0, (event.to_offset or 0) + max(1, event.count), True)
+            for runs in (log.published, log.redriven):
+                runs.put(event.to_offset or 0, (event.to_offset or 0) + max(1, event.count), True)
 
     def _transaction_ended(self, event: Event) -> None:
         for place, offset in markers_of(event):
@@ -302,7 +315,7 @@ class Account:
             self._readings.setdefault((name, event.topic, number), Deliveries(end))
 
     def _topic_deleted(self, event: Event) -> None:
-        """What becomes of its messages is asked no more; it may be restored."""
+        """Set a deleted topic's messages aside: they are judged no more, unless the topic is restored."""
         name = event.group or event.topic
         logs = {} if event.group else {place: log for place, log in self._logs.items() if place[0] == name}
         mine = {key: found for key, found in self._readings.items() if (key[0] if event.group else key[1]) == name}
@@ -319,22 +332,24 @@ class Account:
             self._logs |= logs
             self._readings |= mine
             self.queues |= queues
+        elif logs:  # another topic of its name: it may not be compacted
+            self.compacting.discard(name)
 
     def _settings(self, event: Event) -> None:
-        """A topic that was compacted once may lack messages for ever."""
+        """A topic that was compacted once may lack messages for as long as it exists."""
         if event.compacts:
             self.compacting.add(event.topic)
 
     # -- who is given what
 
     def _of(self, event: Event) -> Deliveries:
-        return self._place(event.group, *event.place)
+        return self._deliveries_at((event.group, *event.place))
 
-    def _place(self, reader: str, topic: str, partition: int) -> Deliveries:
-        found = self._readings.get((reader, topic, partition))
+    def _deliveries_at(self, place: GroupPlace) -> Deliveries:
+        found = self._readings.get(place)
         if found is None:
-            found = self._readings[reader, topic, partition] = Deliveries()
-            found.gone = self._log((topic, partition)).start
+            found = self._readings[place] = Deliveries()
+            found.log_start = self._log(place[1:]).start
         return found
 
     def _delivered(self, event: Event) -> None:
@@ -349,7 +364,7 @@ class Account:
             if part.again:
                 self._note(event, part)
 
-    def _note(self, event: Event, part: Part) -> None:
+    def _note(self, event: Event, part: GivenPart) -> None:
         fetched = part.again == FETCHED_AGAIN
         again = Again(
             *(event.topic, event.partition or 0, part.first, part.end - part.first, event.group),
@@ -367,7 +382,7 @@ class Account:
         first, end = event.offsets.start, event.offsets.stop
         found = self._of(event)
         if event.group in self.queues:
-            found.settle(first, end, "acknowledged")
+            found.set_final_state(first, end, "acknowledged")
             return
         limit = max(found.given_end, found.begin or 0, first)
         if end > limit and self._log(event.place).published.between(limit, end):
@@ -390,12 +405,13 @@ class Account:
         if event.offset is None or event.partition is None or event.group not in self.queues:
             return
         if self.queues[event.group] == event.topic:  # and not of its dead letters
-            self._of(event).settle(event.offset, event.offset + max(1, event.count), state)
+            self._of(event).set_final_state(event.offset, event.offset + max(1, event.count), state)
 
     def _purged(self, event: Event) -> None:
         if event.cause == WITHDRAWN and self.queues.get(event.group) == event.topic:
             first, end, log = event.offsets.start, event.offsets.stop, self._log(event.place)
             log.published.remove(first, end)
+            log.redriven.remove(first, end)
             log.others.put(first, end, True)
             return
         states = {ABORTED: "aborted", COMPACTED: "compacted", RESET_OFFSETS: "skipped_by_reset"}
@@ -408,7 +424,7 @@ class Account:
             return
         for partition, first, end in event.told.get("runs", ()):
             why = RESET if event.cause == RESET_OFFSETS else ""
-            self._place(event.group, event.topic, partition).bring_back(first, end, why)
+            self._deliveries_at((event.group, event.topic, partition)).bring_back(first, end, why)
 
     # -- owners
 
@@ -421,7 +437,7 @@ class Account:
 
     def _partitions_assigned(self, event: Event) -> None:
         for place in event.partitions:
-            self._place(*place)
+            self._deliveries_at(place)
         self.owners(event)
 
     def _reading_ended(self, event: Event) -> None:
@@ -443,7 +459,7 @@ class Account:
 
 
 def why_released(cause: str) -> str:
-    """Of a lease, by what the broker says of it."""
+    """Why a lease was released, from the `cause` that the broker gives."""
     if cause in _OWN_RELEASES:
         return RELEASED
     if "missed its heartbeats" in cause:

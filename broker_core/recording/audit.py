@@ -12,30 +12,38 @@ from functools import cached_property
 from broker_core.events import Event, describe
 from broker_core.filters.error import Sentence
 from broker_core.plurals import counted
-from broker_core.recording.account import NOBODY, Account
+from broker_core.recording.account import NOBODY
 from broker_core.recording.checker import Checker
-from broker_core.recording.verdicts import Finding, Keys, Order, findings
-from broker_core.recording.violation import MAX_HISTORY, Violation, life_of
-from resources.account import VERDICTS as PROMISES
-from resources.account import VerdictName
+from broker_core.recording.judged import Judged, judge
+from broker_core.recording.verdicts import Finding, Keys, Order, answer, findings
+from broker_core.recording.violation import MAX_HISTORY, life_of
+from resources.account import VERDICTS, VerdictName
 
 MAX_FINDINGS = 20  # with their lives
 
-#: The names of all verdicts.
-VERDICTS = (*PROMISES, "at_least_once")
+#: The names of all verdicts that `Audit` has.
+JUDGED = (*VERDICTS, "at_least_once")
 
 
 class Verdict:
     """Whether a promise holds: true or false, with an explanation. Its `repr` begins with what is wrong."""
 
     def __init__(
-        self, promise: str, findings: Sequence[Finding], looked_at: str, denied: Callable[[Verdict], object]
+        self,
+        promise: str,
+        findings: Sequence[Finding],
+        looked_at: str,
+        denied: Callable[[Verdict], object],
+        answer: str = "",
     ) -> None:
-        """`looked_at` is how much was judged. `denied(self)` is called when a test finds that it does not hold."""
+        """`looked_at` is how much was judged, `answer` what is said if the promise is broken. `denied(self)` is called
+        when a test finds that it does not hold.
+        """
         self._denied = denied
         self.promise = promise
         self.findings = tuple(findings)
         self._looked_at = looked_at
+        self._answer = answer
 
     @property
     def holds(self) -> bool:
@@ -48,10 +56,8 @@ class Verdict:
 
     @property
     def explanation(self) -> str:
-        """The promise and whether it holds; what is wrong, each with the life of its message."""
-        if self.holds:
-            return f"{self.promise}: yes, in {self._looked_at}"
-        lines = [f"{self.promise}: no, in {self._looked_at}"]
+        """The verdict in words and what it looked at, then the first findings, each with the events of its message."""
+        lines = [f"{self.promise if self.holds else self._answer} ({self._looked_at})"]
         for finding in self.findings[:MAX_FINDINGS]:
             lines += [f"- {finding.what}", *(f"    {describe(event)}" for event in finding.life)]
         if len(self.findings) > MAX_FINDINGS:
@@ -65,11 +71,11 @@ class Verdict:
         if self.holds:
             return f"<{self.explanation}>"
         others = f", and {len(self.findings) - 1} more" if len(self.findings) > 1 else ""
-        return f"<{self.promise}: no, {self.findings[0].what}{others}>"
+        return f"<{self._answer}; {self.findings[0].what}{others}>"
 
 
 class Audit:
-    """What has happened up to a moment.
+    """Judges what has happened to messages up to a moment.
 
     Acknowledged messages count as done: if a consumer commits before it does the work and then crashes, the work is
     lost, but no verdict notices; `given_schedule` does.
@@ -109,9 +115,13 @@ class Audit:
 
     def at_least_once(self) -> Verdict:
         """Nothing is lost, and the broker keeps all its guarantees."""
-        kept = [Finding(Sentence(each.promise), each.history) for each in self._violations if not each.is_loss]
-        lost = [self._with_life(each) for each in findings(self._account)["nothing_lost"]]
-        return Verdict("everything is delivered at least once", [*lost, *kept], self._looked_at, self._denied)
+        violated = [
+            Finding(Sentence(each.promise), each.history) for each in self._judged.violations if not each.is_loss
+        ]
+        lost = [self._with_life(each) for each in findings(self._judged.account)["nothing_lost"]]
+        promise, broken = "everything is delivered at least once", "lost, or against a guarantee of the broker"
+        count = sum(each.messages for each in (*lost, *violated))
+        return Verdict(promise, [*lost, *violated], self._looked_at, self._denied, f"{broken}: {count:,}")
 
     def in_order(self) -> Verdict:
         """The first deliveries of messages with the same key to each group are in the order in which they were
@@ -132,7 +142,7 @@ class Audit:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """All of them by name."""
-        return {name: getattr(self, name)() for name in VERDICTS}
+        return {name: getattr(self, name)() for name in JUDGED}
 
     def __repr__(self) -> str:
         return f"<audit of {self._looked_at}>"
@@ -140,40 +150,17 @@ class Audit:
     # -- inside
 
     @cached_property
-    def _account(self) -> Account:
-        account = Account()
-        account.compacting |= self._compacting
-        for event in self._events:
-            account(event)
-        return account
-
-    @cached_property
-    def _order(self) -> Order:
-        order = Order(self._keys)
-        for event in self._events:
-            order(event)
-        return order
-
-    @cached_property
-    def _violations(self) -> list[Violation]:
+    def _judged(self) -> Judged:
         checker = Checker(max_attempts=self._max_attempts, unseen_seeks=True)
-        found = []
-        judged = set()  # of one place the first, which may be the cause of others
-        for event in self._events:
-            try:
-                checker(event)
-            except Violation as violation:
-                place = (event.group, event.topic, event.partition)
-                if place not in judged:
-                    judged.add(place)
-                    found.append(violation)
-        return found
+        checker.account.compacting |= self._compacting
+        return judge(self._events, checker, Order(self._keys))
 
     def _verdict(self, name: VerdictName, by: str = "") -> Verdict:
-        order = self._order if name == "in_order" else None
-        found = [self._with_life(each) for each in findings(self._account, order, by)[name]]
-        promise = f"{PROMISES[name].words} by {by}" if by else PROMISES[name].words
-        return Verdict(promise, found, self._looked_at, self._denied)
+        judged = self._judged
+        found = [self._with_life(each) for each in findings(judged.account, judged.order, by)[name]]
+        by_whom = f" by {by}" if by else ""
+        promise, told = f"{VERDICTS[name].words}{by_whom}", f"{answer(name, found)}{by_whom}"
+        return Verdict(promise, found, self._looked_at, self._denied, told)
 
     def _with_life(self, finding: Finding) -> Finding:
         if finding.place is None:
@@ -182,6 +169,7 @@ class Audit:
 
     @cached_property
     def _looked_at(self) -> str:
-        readers, outside = {row.reader for row in self._account.rows()} - {NOBODY}, self._account.outside
+        account = self._judged.account
+        readers, outside = {row.reader for row in account.rows()} - {NOBODY}, account.outside
         told = f"; group {', '.join(sorted(outside))} was read outside the group, not judged" if outside else ""
-        return f"{counted(self._account.published, 'message')} with {counted(len(readers), 'reader')}{told}"
+        return f"{counted(account.published, 'message')} with {counted(len(readers), 'reader')}{told}"

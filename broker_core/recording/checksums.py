@@ -21,7 +21,7 @@ MARK: Final = b"brokerscope.checksums"
 CRC32: Final = "crc32"
 
 _RECORD = struct.Struct("<4sI")  # magic, CRC-32 of all other bytes of the part
-_MAGIC = b"BSC1"
+_MAGIC = b"BSC1"  # the same as in checked files of a log, where a CRC-32C follows
 _END = struct.Struct("<I4s")  # length of the footer, "PAR1"
 
 
@@ -52,11 +52,11 @@ def _footer_at(data: memoryview) -> int:
 
 
 def batch_checksum(batch: pa.RecordBatch) -> bytes:
-    """Of the values in a record batch, as decimal digits."""
+    """CRC-32 of the values in a record batch, as decimal digits."""
     return b"%d" % zlib.crc32(pa.ipc.read_message(batch.serialize()).body)
 
 
 def document_checksum(document: Mapping[str, Any]) -> int:
-    """Of a JSON object without its own checksum, however it is laid out."""
+    """CRC-32 of a JSON object without its own checksum, independent of its layout."""
     told = {name: value for name, value in document.items() if name != CRC32}
     return zlib.crc32(json.dumps(told, sort_keys=True).encode())

@@ -8,9 +8,9 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import checked_root, private
-from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.lock import LOCK_FILE
+from broker_core.recording.metadata import STOPPED, now_utc, write_metadata
 from broker_core.recording.reader import open_session, seal
 
 TRIES = 3  # a segment may be sealed, and its stream go, while it is copied
@@ -39,8 +39,8 @@ def copy_session(source: Path, target: Path, said: Callable[[float, str], object
     copied = seal(target)
     if recording:
         # It did not crash: it was copied while it was recorded.
-        metadata = msgspec.structs.replace(copied.metadata, ended=meta.STOPPED, ended_at=meta.now_utc())
-        meta.write_metadata(target, metadata)
+        metadata = msgspec.structs.replace(copied.metadata, ended=STOPPED, ended_at=now_utc())
+        write_metadata(target, metadata)
     return target
 
 

@@ -35,7 +35,7 @@ class RowGroup(NamedTuple):
     last_ns: int
 
     def load(self, columns: list[str] | None = None) -> pa.Table:
-        """Its rows. Raises OSError, ArrowException."""
+        """The rows of the row group. Raises OSError, ArrowException."""
         with pq.ParquetFile(self.path) as file:
             return file.read_row_group(self.number, columns=columns)
 

@@ -1,13 +1,13 @@
 """The state at any moment: the last keyframe before it, and the events since, folded into it.
 
-Exact: partitions and their ends, members, owners, generations, states and causes of
-groups, committed offsets and lag, leases, dead letters, rebalances, totals, and every count of queues and gates.
-What events do not say is listed in FORMAT.md: it stands as in the keyframe, or is estimated.
+Exact: partitions and their ends, members, owners, generations, states and causes of groups, committed offsets and lag,
+leases, dead letters, rebalances, totals, and every count of queues and gates. What events do not say is listed in
+FORMAT.md: it stands as in the keyframe, or is estimated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,48 +16,19 @@ from broker_core.access import ROW_TYPES, AccessTable
 from broker_core.events import Event, EventKind
 from broker_core.messages import TopicPartition
 from broker_core.recording.fold_groups import FoldedGroups
+from broker_core.recording.fold_nodes import FoldedNodes
 from broker_core.recording.fold_queues import FindLetter, FoldedQueues, nobody_knows
 from broker_core.recording.fold_topics import Bounds, FoldedGates, FoldedTopics
 from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation.client_counts import ClientCounts
-from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, NodeView, Snapshot, Totals, TransactionView
+from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals, TransactionView
 
 #: When the message at an offset of a place was published, up to a time; None if not known.
 FindPublished = Callable[[TopicPartition, int, int], int | None]
 
-
 _HANDED_OVER = (EventKind.ACKNOWLEDGED, EventKind.DELIVERED, EventKind.PASSED_OVER)
-
-
-class FoldedNodes:
-    """Nodes of a cluster."""
-
-    def __init__(self, nodes: Iterable[NodeView]) -> None:
-        self._nodes = {each.node: each for each in nodes}
-        self.handlers: dict[EventKind, Callable[[Event], object]] = {
-            EventKind.NODE_SEEN: self._seen,
-            EventKind.NODE_GONE: self._gone,
-            EventKind.CONTROLLER_MOVED: self._controller,
-        }
-
-    def views(self) -> tuple[NodeView, ...]:
-        return tuple(view for _, view in sorted(self._nodes.items()))
-
-    def _seen(self, event: Event) -> None:
-        node, where = int(event.told["node"]), (str(event.told["address"]), str(event.told["rack"]))
-        old = self._nodes.get(node) or NodeView(node, *where)
-        self._nodes[node] = NodeView(node, *where, is_controller=old.is_controller, disk=old.disk)
-
-    def _gone(self, event: Event) -> None:
-        if (old := self._nodes.get(int(event.told["node"]))) is not None:
-            self._nodes[old.node] = msgspec.structs.replace(old, gone_ns=event.time_ns, why=event.cause)
-
-    def _controller(self, event: Event) -> None:
-        now = int(event.told["node"])
-        self._nodes.setdefault(now, NodeView(now, ""))
-        for node, view in self._nodes.items():
-            if view.is_controller is not (node == now):
-                self._nodes[node] = msgspec.structs.replace(view, is_controller=node == now)
+#: Of clients, by the causes that `FaultInjector` gives the events of faults.
+_STATES_BY_FAULT = {"crash": "crashed", "restarted": "waiting", "pause": "paused", "pause is over": "waiting"}
 
 
 class FoldedBroker:
@@ -97,7 +68,7 @@ class FoldedBroker:
             (group.delivered if delivered else group.acknowledged)(event)
 
     def deepest(self, topic: str, bounds: Sequence[Bounds]) -> tuple[int, str]:
-        """As the gate of `topic` counts it: see `FoldedGroups.deepest`; subscriptions have limits of their own."""
+        """The depth of `topic` as its gate counts it, and its slowest group; subscriptions have limits of their own."""
         depth, slowest = self.groups.deepest(topic, bounds)
         return (depth, slowest) if slowest or not self.queues.has_subscription(topic) else (0, "")
 
@@ -153,12 +124,11 @@ class Fold:
         self._count(event)
         self._broker.add(event)
         self._clients(event)
-        handler = self._handlers.get(event.kind)
-        if handler is not None:
+        if (handler := self._handlers.get(event.kind)) is not None:
             handler(event)
 
     def heard(self, group: str, member_id: str) -> None:
-        """A member whose connection had ended is heard again, which no event tells."""
+        """Note that a member whose connection had ended is heard again, which no event tells."""
         if (found := self._broker.groups.by_name.get(group)) is not None:
             found.set_lost(member_id, None)
 
@@ -209,11 +179,8 @@ class Fold:
         if "fault" in detail:
             fault = FaultView(event.client, str(detail["fault"]), event.cause, event.time_ns, detail.get("until_ns"))
             self._faults[fault.client, fault.fault] = fault
-        state = {"crash": "crashed", "restarted": "waiting", "pause": "paused", "pause is over": "waiting"}.get(
-            event.cause
-        )
-        if state is not None:
-            self._enter(event, state)
+        if event.cause in _STATES_BY_FAULT:
+            self._enter(event, _STATES_BY_FAULT[event.cause])
 
     def _enter(self, event: Event, state: str) -> None:
         actor = self._actors.get(event.client)

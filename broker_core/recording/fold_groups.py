@@ -22,7 +22,7 @@ PublishedNs = Callable[[TopicPartition, int], int | None]
 
 
 class _Reading(msgspec.Struct, eq=False):
-    """Of one partition. Older markers are those of the keyframe."""
+    """How far a group has read one partition. Older markers are those before the keyframe."""
 
     committed: int | None = None
     start: int | None = None  # where it began to read what it has not committed yet
@@ -204,12 +204,12 @@ class FoldedGroup:
         return 0 if begin is None else self._older(place) + self._markers.between(place, begin, end)
 
     def first_left(self, place: TopicPartition) -> int | None:
-        """Where the messages begin that it has not committed: none below the beginning of the log."""
+        """The first offset that the group has not committed, at least the log's start; None if it has not begun."""
         begin = self.begin(place)
         return None if begin is None else max(begin, self._logs.part(*place).start_offset)
 
     def deleted(self, event: Event, gone: int) -> None:
-        """Of the markers that lie behind the committed offset, `gone` older ones went with the messages."""
+        """`gone` of the older markers behind the committed offset were deleted together with messages."""
         at = self._at(event.place)
         if at.begin is not None and at.begin <= event.offsets.start and at.older:
             self._changed(event.place).older = max(0, at.older - gone)
@@ -254,7 +254,7 @@ class FoldedGroup:
         return frozenset(topic for member in self._members.values() for topic in member.topics)
 
     def view(self, time_ns: int, published_ns: PublishedNs) -> GroupView:
-        """After those of its topics."""
+        """The group's view, to be taken after those of its topics."""
         if self._last is not None and all(self._logs.shown(name) is shown for name, shown in self._read_then):
             return self._last
         members = tuple(self._members.values())
@@ -399,7 +399,7 @@ class FoldedGroups:
 
 
 def _unfinished(topic: str, bounds: Sequence[Bounds], groups: Sequence[FoldedGroup], *, begun: bool) -> int:
-    """As the broker counts: without a reader that has begun, all messages, or none where only `begun` readers count."""
+    """Messages that none of `groups` has finished with. Where none has begun: all of them, or 0 with `begun`."""
     depth = 0
     for number, (first, end, markers) in enumerate(bounds):
         place = (topic, number)

@@ -168,12 +168,12 @@ class FoldedTopics:
         return 0 if found is None else len(found.partitions)
 
     def shown(self, topic: str) -> TopicView | None:
-        """As it was shown last; another object, or None, if it has changed since."""
+        """The view of `topic` that was shown last; None or another object once it has changed."""
         found = self.by_name.get(topic)
         return None if found is None else found.shown
 
     def part(self, topic: str, partition: int) -> PartitionView:
-        """As it is now; an empty one if it is not listed."""
+        """The current view of a partition; an empty one if it is not listed."""
         found = self.by_name.get(topic)
         if found is None or partition >= len(found.partitions):
             return PartitionView(partition, 0, 0, 0)

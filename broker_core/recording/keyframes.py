@@ -15,6 +15,7 @@ import struct
 import time
 import zlib
 from bisect import bisect_right
+from collections import namedtuple
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -24,6 +25,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from broker_core.clock import NS_PER_S
+from broker_core.decoding import from_msgpack
 from broker_core.files import private
 from broker_core.recording import schema
 from broker_core.snapshots import DeadLetterView, Snapshot
@@ -35,7 +37,8 @@ EVERY_NS: Final = NS_PER_S
 EVERY_EVENTS: Final = 10_000  # so that a seek never has to fold more than a few of these
 MOST_SHARE: Final = 0.04  # of the time that passes; encoding, in the recorder's thread, takes as much again
 
-_HEADER = struct.Struct("<4sIIIqq")  # magic, stored bytes, plain bytes, CRC-32 of what is stored, time_ns, events
+_HEADER = struct.Struct("<4sIIIqq")
+_Header = namedtuple("_Header", "magic stored_bytes plain_bytes crc32 time_ns events")  # the CRC of what is stored
 _FRAME, _LETTERS = b"KEYF", b"LETT"
 _ENCODER = msgspec.msgpack.Encoder()
 
@@ -83,7 +86,7 @@ class KeyframeWriter:
         self._known: set[tuple[str, int, int]] = set()
 
     def write(self, snapshot: Snapshot) -> None:
-        """One more keyframe, behind the payloads that it needs."""
+        """Write a keyframe, after the payloads of dead letters that it needs."""
         fresh: list[DeadLetterView] = []
         queues = []
         for queue in snapshot.queues:
@@ -125,7 +128,7 @@ class Keyframes:
 
     def refresh(self) -> None:
         for header, at, end in self._headers(self._frames_path, self._frames_end, _FRAME):
-            frame = _Frame(header[4], header[5], at)
+            frame = _Frame(header.time_ns, header.events, at)
             # Headers have no checksum. Of two in the wrong order the one that does not fit its keyframe is left out.
             while self._index and not _in_order(self._index[-1], frame) and self._decoded(self._index[-1]) is None:
                 self._index.pop()
@@ -147,18 +150,18 @@ class Keyframes:
                 for header, at, whole in self._headers(path, 0, magic):  # noqa: B007
                     file.seek(at)
                     count += 1
-                    damaged += zlib.crc32(file.read(header[1])) != header[3]
+                    damaged += zlib.crc32(file.read(header.stored_bytes)) != header.crc32
                 if damaged:
                     problems.append(f"{damaged} of {count} {lost}.")
                 elif not self.problem and whole != path.stat().st_size:
                     problems.append(f"{path.name} ends in the middle of a record.")
-        self.problem = " ".join([self.problem] * bool(self.problem) + problems)
+        self.problem = " ".join(filter(None, (self.problem, *problems)))
 
     def spread(self, most: int) -> Iterator[Snapshot]:
         """At most `most` keyframes, evenly from the first to the last."""
-        step = max(1, -(-len(self._index) // most))
-        for place in range(0, len(self._index), step):
-            yield self._read(place)
+        count, last = min(most, len(self._index)), len(self._index) - 1
+        for number in range(count):
+            yield self._read(number * last // max(1, count - 1))
 
     def before(self, time_ns: int) -> Snapshot:
         """The last keyframe at or before `time_ns`; the empty state before the first."""
@@ -209,13 +212,13 @@ class Keyframes:
         try:
             with path.open("rb") as file:
                 file.seek(at - _HEADER.size)
-                header = _HEADER.unpack(file.read(_HEADER.size))
-                return msgspec.msgpack.decode(_plain(header, file.read(header[1])), type=kind)
+                header = _Header._make(_HEADER.unpack(file.read(_HEADER.size)))
+                return from_msgpack(_plain(header, file.read(header.stored_bytes)), kind)
         except (OSError, ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
             self.problem = f"{called} cannot be read: {error}."
             return None
 
-    def _headers(self, path: Path, start: int, magic: bytes) -> Iterator[tuple[tuple[int, ...], int, int]]:
+    def _headers(self, path: Path, start: int, magic: bytes) -> Iterator[tuple[_Header, int, int]]:
         """(header, place of what it is about, end) of whole records from `start` on."""
         try:
             size = path.stat().st_size
@@ -223,9 +226,9 @@ class Keyframes:
                 at = start
                 while at + _HEADER.size <= size:
                     file.seek(at)
-                    header = _HEADER.unpack(file.read(_HEADER.size))
-                    end = at + _HEADER.size + header[1]
-                    if header[0] != magic:
+                    header = _Header._make(_HEADER.unpack(file.read(_HEADER.size)))
+                    end = at + _HEADER.size + header.stored_bytes
+                    if header.magic != magic:
                         self.problem = f"{path.name} is damaged from byte {at} on; what follows is missing."
                         return
                     if end > size:
@@ -240,9 +243,9 @@ def _in_order(one: _Frame, other: _Frame) -> bool:
     return one.time_ns <= other.time_ns and one.events <= other.events
 
 
-def _plain(header: tuple[int, ...], stored: bytes) -> bytes:
+def _plain(header: _Header, stored: bytes) -> bytes:
     """Raises ValueError if the bytes are not those that were written."""
-    if len(stored) != header[1] or zlib.crc32(stored) != header[3]:
+    if len(stored) != header.stored_bytes or zlib.crc32(stored) != header.crc32:
         raise ValueError("its checksum is wrong")
-    plain: bytes = pa.decompress(stored, decompressed_size=header[2], codec="zstd", asbytes=True)
+    plain: bytes = pa.decompress(stored, decompressed_size=header.plain_bytes, codec="zstd", asbytes=True)
     return plain

@@ -135,7 +135,7 @@ class LiveSession:
         return self._memory if self.folder is None else FolderPlayback(self.folder, self.recorder)
 
     def let_outside_clients_in(self) -> None:
-        """From now on others take part, through a listener: the session can be replayed, not run again."""
+        """Note that clients outside the session take part from now on: it can be replayed, but not run again."""
         if not self.outside_clients:
             self.outside_clients = True
             if self.recorder is not None:

@@ -73,7 +73,8 @@ def checked_metadata(folder: Path) -> tuple[Metadata, list[str]]:
     try:
         return _understood(folder, document)
     except BrokerError as error:
-        if error.code is ErrorCode.UNKNOWN_SESSION_VERSION or not _has_events(folder):
+        has_events = any(schema.parts(folder, name) or schema.unsealed(folder, name) for name in schema.FOLDERS)
+        if error.code is ErrorCode.UNKNOWN_SESSION_VERSION or not has_events:
             raise
         return Metadata(scenario=folder.name, ended="finished"), [
             f"{schema.SESSION_FILE} is damaged: the title, seed, times and totals are not known."
@@ -100,7 +101,3 @@ def _understood(folder: Path, document: bytes) -> tuple[Metadata, list[str]]:
     except msgspec.ValidationError as error:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be understood ({error})") from None
     return metadata, [problem] if problem else schema.changed_files(folder, metadata.checksums)
-
-
-def _has_events(folder: Path) -> bool:
-    return any(schema.parts(folder, name) or schema.unsealed(folder, name) for name in schema.FOLDERS)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
-from broker_core.broker.deliveries import GroupPlace as Place
+from broker_core.broker.partition_owners import GroupPlace as Place
 from broker_core.events import Event, EventKind
 
 SPANS_KEPT = 200  # of one partition
@@ -61,7 +61,7 @@ class Owned:
     after: Owned | None = field(default=None, compare=False, repr=False)
 
     def at(self, time_ns: int, events: int, is_last: bool) -> Span:
-        """As it was known then; `is_last` while there was no later owner."""
+        """The ownership as known at `time_ns`, after `events` events; `is_last` if there was no later owner then."""
         if self.end_ns is None or self.end_seq is None or self.end_seq >= events or self.end_ns > time_ns:
             return Span(self.owner, self.start_ns, None)
         if not is_last:
@@ -99,7 +99,7 @@ class Gap(NamedTuple):
     read_seq: int = 0
 
     def at(self, events: int) -> Gap:
-        """As it was known after the first `events` of the session."""
+        """The gap as known after the first `events` of the session."""
         assigned_ns = self.assigned_ns if self.assigned_seq < events else None
         read_ns = self.read_ns if self.read_seq < events else None
         return self._replace(assigned_ns=assigned_ns, read_ns=read_ns)
@@ -115,7 +115,7 @@ class Gap(NamedTuple):
         return self.assigned_ns if self.read_ns is None else self.read_ns
 
     def lasted_ns(self, time_ns: int) -> int:
-        """Its length, up to `time_ns` where it is open."""
+        """How long the gap lasted; an open one lasts until `time_ns`."""
         return (time_ns if self.end_ns is None else self.end_ns) - self.start_ns
 
 
@@ -136,13 +136,13 @@ class _Together:
         self._of.setdefault(reader, []).extend((together, owned) for owned in waiting)
 
     def beside(self, reader: Reader, place: Place) -> list[Owned]:
-        """Those that are waited for, and were taken from `reader` or given to it together with `place`."""
+        """The awaited ownerships whose partitions `reader` lost or got by the same event as `place`."""
         if reader in self._of:
             self.forget(reader)
         return [owned for places, owned in self._of.get(reader, ()) if place in places]
 
     def forget(self, *readers: Reader) -> None:
-        """What is not waited for any more."""
+        """Drop the ownerships of `readers`, or of all of them, that are no longer awaited."""
         for reader in readers or tuple(self._of):
             self._of[reader] = [each for each in self._of[reader] if self._waits(each[1])]
             if not self._of[reader]:

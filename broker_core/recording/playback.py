@@ -39,8 +39,8 @@ class FolderPlayback:
     def __init__(self, folder: Path, recorder: Recorder | None = None) -> None:
         self._recorder = recorder
         self.keyframes = Keyframes(folder)
-        self._index = EventIndex(folder, None if recorder is None else recorder.unsealed)
-        self._times = FolderTimes(self._index)
+        self.index = EventIndex(folder, None if recorder is None else recorder.unsealed)
+        self._times = FolderTimes(self.index)
         self._fold: Fold | None = None
         self._base = (-1, -1)  # the keyframe that it began at
         self._shown_ns = 0
@@ -61,7 +61,7 @@ class FolderPlayback:
 
     def events(self, first_seq: int, to_seq: int) -> Iterator[Event]:
         self._catch_up()
-        return self._index.events(first_seq, to_seq=to_seq)
+        return self.index.events(first_seq, to_seq=to_seq)
 
     def moments(self, most: int) -> Iterator[Snapshot]:
         """At most `most` keyframes from the beginning to the end; none in a session of version 1."""
@@ -81,7 +81,7 @@ class FolderPlayback:
         if fold is None or not ahead or base != self._base:
             self._base = base
             fold = self._fold = Fold(keyframe, self.keyframes.letter, self._times.of)
-        for event in self._index.events(fold.events, to_ns=time_ns, to_seq=to_seq):
+        for event in self.index.events(fold.events, to_ns=time_ns, to_seq=to_seq):
             fold.add(event)
         snapshot = fold.snapshot(time_ns)
         self._shown_ns = snapshot.time_ns
@@ -89,7 +89,7 @@ class FolderPlayback:
 
 
 class MemoryPlayback:
-    """Of a session that is not recorded: keyframes alone, the finer the shorter it has lasted."""
+    """Playback of a session that is not recorded: only keyframes, which lie closer together in a shorter session."""
 
     exact = False
 
@@ -99,7 +99,7 @@ class MemoryPlayback:
         self._skipped = 0
 
     def keyframe(self, snapshot: Snapshot) -> None:
-        """One more; from the engine's thread. Beyond `MOST_FRAMES` every other is forgotten."""
+        """Add a keyframe, from the engine's thread. Beyond `MOST_FRAMES`, every other one is forgotten."""
         self._skipped += 1
         if self._frames and self._skipped < self._every:
             return

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.event_index import EventIndex
 from broker_core.recording.lock import SessionLock, is_recording
+from broker_core.recording.metadata import CRASHED, FAILED, RUNNING, checked_metadata, write_metadata
 from broker_core.recording.unsealed_stream import seal_stream, stream_batches
 
 
@@ -52,9 +52,9 @@ class Session:
 
     def _judge(self) -> None:
         metadata = self.metadata
-        if metadata.ended == meta.CRASHED or (metadata.ended == meta.RUNNING and not self.recording):
+        if metadata.ended == CRASHED or (metadata.ended == RUNNING and not self.recording):
             self.problems.append(schema.DIED)
-        if metadata.ended == meta.FAILED:
+        if metadata.ended == FAILED:
             self.problems.append(f"The recording failed before the end. {metadata.error}")
         # In a session that was not closed, events are numbered without gaps.
         events = self._last_seq + 1 if metadata.events is None else metadata.events
@@ -109,7 +109,7 @@ def _stream_rows(path: Path) -> tuple[int, int, str]:
 
 def open_session(folder: Path) -> Session:
     """The session in `folder`. Raises `BrokerError`: NOT_A_SESSION, UNKNOWN_SESSION_VERSION."""
-    return Session(folder, *meta.checked_metadata(folder))
+    return Session(folder, *checked_metadata(folder))
 
 
 def seal(folder: Path) -> Session:
@@ -117,10 +117,10 @@ def seal(folder: Path) -> Session:
     it is recorded, STORAGE_ERROR.
     """
     session = open_session(folder)
-    if session.sealed and session.metadata.ended != meta.RUNNING:
+    if session.sealed and session.metadata.ended != RUNNING:
         return session
     lock = SessionLock(folder)
-    _, lost = meta.checked_metadata(folder)  # it is about to be overwritten: report its damage now
+    _, lost = checked_metadata(folder)  # it is about to be overwritten: report its damage now
     try:
         if not lock.acquire():
             raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{folder} is still being recorded; stop the session first")
@@ -132,11 +132,11 @@ def seal(folder: Path) -> Session:
         for path in (folder / schema.UNSEALED).iterdir():
             path.unlink()  # superseded streams and half-written segments
         (folder / schema.UNSEALED).rmdir()
-        if session.metadata.ended == meta.RUNNING:
+        if session.metadata.ended == RUNNING:
             metadata = msgspec.structs.replace(
-                session.metadata, ended=meta.CRASHED, duration_ns=open_session(folder).last_sealed_ns
+                session.metadata, ended=CRASHED, duration_ns=open_session(folder).last_sealed_ns
             )
-            meta.write_metadata(folder, metadata)
+            write_metadata(folder, metadata)
     except OSError as error:
         raise BrokerError(ErrorCode.STORAGE_ERROR, f"cannot seal {folder}: {error.strerror or error}") from None
     finally:

@@ -13,11 +13,11 @@ import pyarrow as pa
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
 from broker_core.files import checked_root, private
-from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.columns import batch_of, is_message
 from broker_core.recording.keyframes import KeyframeWriter
 from broker_core.recording.lock import SessionLock
+from broker_core.recording.metadata import FAILED, FINISHED, new_metadata, now_utc, write_metadata
 from broker_core.recording.schema import BATCH_EVENTS, MAX_PENDING_EVENTS
 from broker_core.recording.unsealed_stream import UnsealedStream, Written
 from broker_core.snapshots import Snapshot
@@ -64,12 +64,8 @@ class Recorder:
         self._written = 0
         self._last_ns = 0
         self._lock = SessionLock(folder)
-        self.metadata = meta.new_metadata(
-            scenario=scenario_name,
-            seed=seed,
-            clock=clock,
-            started_at=started_at or meta.now_utc(),
-            extra=dict(extra or {}),
+        self.metadata = new_metadata(
+            scenario=scenario_name, seed=seed, clock=clock, started_at=started_at or now_utc(), extra=dict(extra or {})
         )
         try:
             self._create(scenario_text)
@@ -97,7 +93,7 @@ class Recorder:
             private.create(self.folder / name)
         (self.folder / schema.SCENARIO_FILE).write_text(scenario_text, encoding="utf-8")
         self.metadata = msgspec.structs.replace(self.metadata, checksums=self._checksums(schema.SCENARIO_FILE))
-        meta.write_metadata(self.folder, self.metadata)
+        write_metadata(self.folder, self.metadata)
 
     def __call__(self, event: Event) -> None:
         if self._refusing:
@@ -110,12 +106,9 @@ class Recorder:
             if size == self._wake_at:
                 self._wake.set()
             elif size >= self._max_pending:
-                self._wait_for_room()
-
-    def _wait_for_room(self) -> None:
-        self._wake.set()
-        with self._room:
-            self._room.wait_for(lambda: len(self._pending) < self._max_pending or self._refusing)
+                self._wake.set()
+                with self._room:
+                    self._room.wait_for(lambda: len(self._pending) < self._max_pending or self._refusing)
 
     def action(self, time_ns: int, action: Mapping[str, Any]) -> None:
         """Record an action of the user at session time `time_ns`, as JSON values."""
@@ -131,7 +124,7 @@ class Recorder:
         """Add to the `extra` of the session's metadata, at once; an error of the disk is reported by the recording."""
         self.metadata = msgspec.structs.replace(self.metadata, extra={**self.metadata.extra, **extra})
         with contextlib.suppress(OSError):
-            meta.write_metadata(self.folder, self.metadata)
+            write_metadata(self.folder, self.metadata)
 
     def unsealed(self, folder: str) -> tuple[Written, ...]:
         """The batches of `folder` that are on disk and not in a sealed segment yet; from any thread."""
@@ -154,9 +147,7 @@ class Recorder:
                     total += path.stat().st_size
         return total
 
-    def close(
-        self, ended: str = meta.FINISHED, totals: Mapping[str, int] | None = None, time_ns: int | None = None
-    ) -> None:
+    def close(self, ended: str = FINISHED, totals: Mapping[str, int] | None = None, time_ns: int | None = None) -> None:
         """Write and seal the rest, once. `totals` is the run's summary with the fields of `snapshots.Totals`, `time_ns`
         the session time of the end (default: the last event). Raises the error of a failed recording.
         """
@@ -185,15 +176,15 @@ class Recorder:
             (self.folder / schema.UNSEALED).rmdir()
         metadata = msgspec.structs.replace(
             self.metadata,
-            ended=ended if self.error is None else meta.FAILED,
-            ended_at=meta.now_utc(),
+            ended=ended if self.error is None else FAILED,
+            ended_at=now_utc(),
             duration_ns=max(time_ns or 0, self._last_ns),
             events=self._taken + len(self._pending) + self.missed,
             totals=None if totals is None else dict(totals),
             error="" if self.error is None else str(self.error),
             checksums=self.metadata.checksums | self._checksums(schema.ACTIONS_FILE),
         )
-        meta.write_metadata(self.folder, metadata)
+        write_metadata(self.folder, metadata)
 
     def _checksums(self, name: str) -> dict[str, int]:
         return {name: schema.file_checksum(self.folder / name)}

@@ -113,7 +113,8 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
 
     def knows(self, word: str) -> bool:
         """Whether figures of this word of `observation.peer.KNOWABLE` are known: all are of a broker that ran here."""
-        return word in self.extra.get(KNOWS, (word,))
+        known = self.extra.get(KNOWS)
+        return word in known if isinstance(known, list) else True
 
 
 def file_checksum(path: Path) -> int:

@@ -65,8 +65,7 @@ class SessionFigures:
 
     def control(self, event: Event) -> None:
         self.counts["events"] += 1
-        handler = self._handlers.get(event.kind)
-        if handler is not None:
+        if (handler := self._handlers.get(event.kind)) is not None:
             handler(event)
 
     def messages(self, batch: pa.RecordBatch) -> None:

@@ -27,7 +27,7 @@ class Written(NamedTuple):
     at: int
 
     def load(self) -> pa.RecordBatch:
-        """Its rows. Raises OSError if the stream is gone, for it has been sealed."""
+        """The rows of the batch. Raises OSError if the stream has been sealed and removed."""
         with pa.memory_map(str(self.path)) as file:
             file.seek(self.at)
             message = pa.ipc.read_message(file)

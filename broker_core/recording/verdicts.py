@@ -1,12 +1,13 @@
-"""What is judged of an account: what makes each verdict false, in sentences, and as JSON for scripts."""
+"""Verdicts on an account: what makes each one false, in sentences, and as JSON for scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from broker_core.events import Event, EventKind
 from broker_core.filters.error import Sentence, mark
+from broker_core.messages import grouped
 from broker_core.recording.account import NOBODY, Account, Again, Row
 from resources.account import REASONS, STATES, VERDICTS, VerdictName
 
@@ -31,12 +32,16 @@ _NOBODY_HAD = {
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong, in a sentence, with the events that show it; `place` is its first message."""
+    """One thing that is wrong, in a sentence, with the events that show it; `place` is its first message.
+
+    A message that two findings of one verdict name is in the `messages` of the first only.
+    """
 
     sentence: Sentence
     life: tuple[Event, ...] = ()
     place: tuple[str, int, int] | None = None  # topic, partition, offset
     reader: str = ""
+    messages: int = 1
 
     @property
     def what(self) -> str:
@@ -90,36 +95,44 @@ def findings(account: Account, order: Order | None = None, by: str = "") -> dict
     return {
         "nothing_lost": [*_lost(rows), *(_beside(account) if not by else ())],
         "nothing_twice": _twice([again for again in account.again if by in {"", again.reader}]),
-        "everything_done": _open(rows, by),
+        "everything_done": _open(rows, by, account.published),
         "commits_are_sound": _unsound(account, by),
         "in_order": [each for each in (order.found if order else ()) if by in {"", each.reader}],
     }
+
+
+def answer(name: VerdictName, because: Sequence[Finding]) -> Sentence:
+    """The sentence of a verdict: its promise if nothing is against it, else how many messages are."""
+    if not because:
+        return Sentence(VERDICTS[name].words)
+    return Sentence(VERDICTS[name].broken, count=sum(each.messages for each in because))
 
 
 def _lost(rows: list[Row]) -> list[Finding]:
     found = []
     for row in rows:
         for state in [state for state in row.counts if STATES[state].loss and row.counts[state]]:
-            first = next(place for place in row.places if place.fate.state == state)
+            first = next(place for place in row.places if place.delivery.state == state)
             words = _LOST[state] if row.reader != NOBODY else _NOBODY_HAD[state]
-            if state == "deleted" and first.fate.client:
+            if state == "deleted" and first.delivery.client:
                 words = _GIVEN_AND_DELETED
             at = (row.source, first.partition, first.first)
-            who = {"reader": _reader(row), "group": row.reader, "client": first.fate.client}
+            who = {"reader": _reader(row), "group": row.reader, "client": first.delivery.client}
             what = Sentence(words, place=_place(*at), more=_more(row.counts[state]), **who)
-            found.append(Finding(what, (), at, row.reader))
+            found.append(Finding(what, (), at, row.reader, row.counts[state]))
     return found
 
 
 def _beside(account: Account) -> list[Finding]:
-    """What no reader's row has: never stored, or missing in a log."""
+    """Losses that belong to no reader: messages that were never stored, or that are missing in a log."""
     found = [
         Finding(
             Sentence(
                 "{messages} for {target} dropped before they were stored, and no producer was told",
                 messages=_messages(count),
                 target=target,
-            )
+            ),
+            messages=count,
         )
         for target, count in account.dropped.items()
         if count
@@ -127,34 +140,35 @@ def _beside(account: Account) -> list[Finding]:
     for topic, partition, first, end in account.missing():
         at = (topic, partition, first)
         told = mark("{place} was never published, between others that were{more}")
-        found.append(Finding(Sentence(told, place=_place(*at), more=_more(end - first)), (), at))
+        what = Sentence(told, place=_place(*at), more=_more(end - first))
+        found.append(Finding(what, (), at, messages=end - first))
     return found
 
 
 def _twice(again: list[Again]) -> list[Finding]:
-    found: dict[tuple[str, str, str], list[Again]] = {}
-    for each in again:
-        if REASONS[each.why].fault:
-            found.setdefault((each.reader, each.source, each.why), []).append(each)
+    found = grouped(((each.reader, each.source, each.why), each) for each in again if REASONS[each.why].fault)
     told = []
+    counted: set[tuple[str, int, int]] = set()
     for (reader, source, why), mine in found.items():
         first = mine[0]
+        messages = {(source, each.partition, each.offset + more) for each in mine for more in range(each.messages)}
         at = (source, first.partition, first.offset)
         what = Sentence(
             "{place} may have been handled twice: {before} had it and {why}; {after} was given it again{more}",
             **{"place": _place(*at), "before": _client_of(first.before, reader), "why": Sentence(REASONS[why].about)},
-            **{"after": first.after or reader, "more": _more(sum(each.messages for each in mine))},
+            **{"after": first.after or reader, "more": _more(len(messages))},
         )
-        told.append(Finding(what, (first.event,), at, reader))
+        told.append(Finding(what, (first.event,), at, reader, len(messages - counted)))
+        counted |= messages
     return told
 
 
-def _open(rows: list[Row], by: str) -> list[Finding]:
+def _open(rows: list[Row], by: str, published: int) -> list[Finding]:
     found = []
     for row in rows:
         if row.open <= 0:
             continue
-        first = next(place for place in row.places if STATES[place.fate.state].open)
+        first = next(place for place in row.places if STATES[place.delivery.state].open)
         at = (row.source, first.partition, first.first)
         if row.reader == NOBODY:
             words = mark("topic {source} has {messages}, and nobody reads it")
@@ -165,15 +179,15 @@ def _open(rows: list[Row], by: str) -> list[Finding]:
             **{"source": row.source, "place": _place(*at), "messages": _messages(row.open), "reader": _reader(row)},
             states=_states(row),
         )
-        found.append(Finding(what, (), at, row.reader))
+        found.append(Finding(what, (), at, row.reader, row.open))
     if by and by not in {row.reader for row in rows}:
-        found.append(Finding(Sentence("{reader} has read nothing", reader=by)))
+        found.append(Finding(Sentence("{reader} has read nothing", reader=by), messages=published))
     return found
 
 
 def _states(row: Row) -> Sentence:
     waiting = Sentence("{count:,} waiting", count=row.counts["waiting"])
-    holder = next((place.fate.client for place in row.places if place.fate.state == "in_hand"), "")
+    holder = next((place.delivery.client for place in row.places if place.delivery.state == "in_hand"), "")
     words = mark("{count:,} in hand, the first of {client}") if holder else mark("{count:,} in hand")
     in_hand = Sentence(words, count=row.counts["in_hand"], client=holder)
     if row.counts["waiting"] and row.counts["in_hand"]:
@@ -196,12 +210,12 @@ def _unsound(account: Account, by: str) -> list[Finding]:
             reader=_client_of(each.client, group),
         )
         at = (each.source, each.partition, each.limit)
-        found[str(what)] = Finding(what, (each.event,), at, each.reader)
+        found[str(what)] = Finding(what, (each.event,), at, each.reader, each.committed - each.limit)
     return list(found.values())
 
 
 def not_known(account: Account, order: Order | None = None) -> list[Sentence]:
-    """What the events cannot tell."""
+    """What the events cannot tell, in sentences for the reader of a report."""
     told = [
         Sentence(
             "Group {group} was read by a program that is not known to be in it: what it was given is not judged.",
@@ -229,7 +243,10 @@ def as_json(account: Account, order: Order | None, unknown: list[str], *, judged
     return {
         "readers": [_row_json(row) for row in account.rows()],
         "verdicts": {
-            name: {"holds": not found[name] if judged else None, "because": [finding.what for finding in found[name]]}
+            name: {
+                **{"holds": not found[name] if judged else None, "answer": str(answer(name, found[name]))},
+                "because": [finding.what for finding in found[name]],
+            }
             for name in VERDICTS
         },
         "delivered_again": [_again_json(again) for again in account.again],
@@ -242,6 +259,7 @@ def _row_json(row: Row) -> dict[str, Any]:
     counts = row.counts
     return {
         **{"source": row.source, "partition": None, "reader": row.reader, "published": row.published},
+        "redriven": row.redriven,
         **{name: counts[name] for name in ("waiting", "in_hand", "acknowledged")},
         "skipped": {
             "by a reset": counts["skipped_by_reset"],

@@ -27,22 +27,20 @@ class Violation(Exception):
         super().__init__(f"{promise}\n{told}" if told else promise)
 
 
-def shortest(events: Iterable[Event], last: Event, topic: str, offset: int | None) -> list[Event]:
-    """Only those of `events` that bear on `last`: of this message where one is meant, else of the partition's owners.
-    What another group does with the message does not.
+def bearing_on(last: Event, events: Iterable[Event], topic: str, offset: int | None) -> list[Event]:
+    """The latest of the `events` that bear on `last`: those of its message, or of its partition if it has none, and of
+    the owners in its group. What another group does with the message does not.
     """
-    offset, groups = last.offset if offset is None else offset, {"", last.group}
-    told = [
-        event
-        for event in events
-        if (
-            event.topic == topic
-            and _covers(event, last.partition, offset)
-            and (not last.group or event.group in groups)
-        )
-        or (event.to_topic == topic and event.to_offset == offset and offset is not None)
-        or (last.group and event.group == last.group and event.kind in _OWNERSHIP)
-    ]
+    offset = last.offset if offset is None else offset
+
+    def bears(event: Event) -> bool:
+        is_of_message = event.topic == topic and _covers(event, last.partition, offset)
+        is_of_no_other_group = not last.group or event.group in {"", last.group}
+        becomes_message = offset is not None and (event.to_topic, event.to_offset) == (topic, offset)
+        moves_partitions = last.group != "" and event.group == last.group and event.kind in _OWNERSHIP
+        return (is_of_message and is_of_no_other_group) or becomes_message or moves_partitions
+
+    told = list(filter(bears, events))
     return told[-MAX_HISTORY:] if last in told else [*told[-MAX_HISTORY + 1 :], last]
 
 

@@ -57,8 +57,7 @@ def read_avro(text: str, referenced: Iterable[str] = ()) -> tuple[AvroType, Any,
     """
     reader = _Reader()
     before = [reader.type_of(read_schema_text(other), (), "")[1] for other in referenced]
-    document = read_schema_text(text)
-    found, plain = reader.type_of(document, (), "")
+    found, plain = reader.type_of(read_schema_text(text), (), "")
     reader.refuse_endless_records()
     if reader.problems:
         raise InvalidSchemaError(distinct(reader.problems))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from broker_core.schemas.json_draft import Draft, local_target, path_of
-from broker_core.schemas.json_facts import Facts, Schemas, items_of, kinds_of, same
+from broker_core.schemas.json_facts import SchemaFacts, Schemas, items_of, kinds_of, same
 from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.problem import Problem, Steps, pointer_to, shown
 
@@ -56,11 +56,11 @@ class JsonComparison:
             self._assumed.discard(pair)
 
     def _here(self, written: Schemas, read: Any, path: Path, chosen: Chosen) -> list[Problem]:
-        """As `problems`, at the same location; `chosen` are the case splits of `written` made there."""
+        """The problems of `read` at this location; `chosen` are the cases of `written` chosen there."""
         self._steps.take()
         if read is True or read == {}:
             return []
-        facts = Facts(self._writer, written)
+        facts = SchemaFacts(self._writer, written)
         if facts.nothing or any(facts.cannot_have(name) for name in facts.required):
             return []
         if read is False:
@@ -80,7 +80,7 @@ class JsonComparison:
             whole = found if len(set(found)) < len(set(whole)) else whole
         return whole
 
-    def _splits(self, facts: Facts, chosen: Chosen) -> Iterator[tuple[tuple[int, str], list[Any]]]:
+    def _splits(self, facts: SchemaFacts, chosen: Chosen) -> Iterator[tuple[tuple[int, str], list[Any]]]:
         """Case splits of the written schemas, each with the schemas of its cases."""
         for part in facts.parts:
             for keyword in ("anyOf", "oneOf"):
@@ -96,7 +96,7 @@ class JsonComparison:
 
     # -- keywords of the reader
 
-    def _asked(self, facts: Facts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
+    def _asked(self, facts: SchemaFacts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
         if "$ref" in read:
             target = local_target(self._reader.document, read["$ref"])
             yield from self._here(facts.together, target, path_of(read["$ref"]), chosen)
@@ -128,7 +128,7 @@ class JsonComparison:
             yield from self._properties(facts, read, path)
             yield from self._dependent(facts, read, path, chosen)
 
-    def _combined(self, facts: Facts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
+    def _combined(self, facts: SchemaFacts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
         parts = facts.together
         for index, inner in enumerate(read.get("allOf", ())):
             yield from self._here(parts, inner, (*path, "allOf", index), chosen)
@@ -143,7 +143,7 @@ class JsonComparison:
                 yield from self._here(parts, read.get(word, True), (*path, word), chosen)
 
     def _alternatives(
-        self, facts: Facts, branches: list[Any], fits: list[bool], path: Path, only_one: bool
+        self, facts: SchemaFacts, branches: list[Any], fits: list[bool], path: Path, only_one: bool
     ) -> Iterator[Problem]:
         if not any(fits):
             yield Problem(pointer_to(*path), "no alternative is certain to accept what may have been written")
@@ -154,24 +154,24 @@ class JsonComparison:
                     message = f"alternative {index} may accept the same as alternative {first}, and only one must"
                     yield Problem(pointer_to(*path, index), message)
 
-    def _apart(self, facts: Facts, read: Any) -> bool:
-        there = Facts(self._reader, (read,))
+    def _apart(self, facts: SchemaFacts, read: Any) -> bool:
+        there = SchemaFacts(self._reader, (read,))
         if there.nothing or not facts.kinds & there.kinds:
             return True
         if facts.kinds != {"object"} or there.kinds != {"object"}:
             return False
         for name in facts.required & there.required:
-            one = Facts(self._writer, facts.of_property(name)).values()
-            other = Facts(self._reader, there.of_property(name)).values()
+            one = SchemaFacts(self._writer, facts.of_property(name)).values()
+            other = SchemaFacts(self._reader, there.of_property(name)).values()
             if one is not None and other is not None and not any(value in other for value in one):
                 return True
         return False
 
-    def _is_forbidden(self, facts: Facts, read: Any) -> bool:
+    def _is_forbidden(self, facts: SchemaFacts, read: Any) -> bool:
         back = JsonComparison(self._writer, self._reader, self._steps)
         return any("not" in part and not back.problems((read,), part["not"], ()) for part in facts.parts)
 
-    def _says_the_same(self, facts: Facts, read: dict[str, Any], keyword: str) -> bool:
+    def _says_the_same(self, facts: SchemaFacts, read: dict[str, Any], keyword: str) -> bool:
         words = (keyword, "then", "else") if keyword == "if" else (keyword,)
         return any(
             all(
@@ -182,7 +182,7 @@ class JsonComparison:
             for part in facts.parts
         )
 
-    def _bounded(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
+    def _bounded(self, facts: SchemaFacts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
         for keyword, (kind, lower, words) in _BOUNDS.items():
             if keyword not in read or kind not in facts.kinds or (lower and not read[keyword]):
                 continue
@@ -196,7 +196,7 @@ class JsonComparison:
             if not facts.says("uniqueItems", True) and (at_most is None or at_most > 1):
                 yield Problem(pointer_to(*path, "uniqueItems"), "lists with equal items may have been written")
 
-    def _numbers(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
+    def _numbers(self, facts: SchemaFacts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
         for keyword, open_keyword, lower in (
             ("minimum", "exclusiveMinimum", True),
             ("maximum", "exclusiveMaximum", False),
@@ -216,7 +216,7 @@ class JsonComparison:
                 message = f"numbers that are not a multiple of {read['multipleOf']} may have been written"
                 yield Problem(pointer_to(*path, "multipleOf"), message)
 
-    def _items(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
+    def _items(self, facts: SchemaFacts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
         first, rest = items_of(read)
         at_most = facts.tightest("maxItems", highest=False)
         word, more = "prefixItems", "items"
@@ -232,7 +232,7 @@ class JsonComparison:
             where = (word, index) if own else (more,)
             yield from self.problems(facts.item(index), first[index] if own else rest, (*path, *where))
 
-    def _contains(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
+    def _contains(self, facts: SchemaFacts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
         wanted, back = read["contains"], JsonComparison(self._writer, self._reader, self._steps)
         least, most = read.get("minContains", 1), read.get("maxContains")
         known = [part for part in facts.parts if "contains" in part]
@@ -254,7 +254,7 @@ class JsonComparison:
             message = f"lists may have more than {most} items as `contains` has them"
             yield Problem(pointer_to(*path, "maxContains"), message)
 
-    def _properties(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
+    def _properties(self, facts: SchemaFacts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
         properties, patterns = read.get("properties", {}), read.get("patternProperties", {})
         for name in read.get("required", ()):
             has_default = isinstance(inner := properties.get(name), dict) and "default" in inner  # read instead
@@ -276,7 +276,7 @@ class JsonComparison:
                 break
             yield from self.problems(case, others, where)
 
-    def _property(self, facts: Facts, read: dict[str, Any], name: str, path: Path) -> Iterator[Problem]:
+    def _property(self, facts: SchemaFacts, read: dict[str, Any], name: str, path: Path) -> Iterator[Problem]:
         written = facts.of_property(name)
         asked: list[tuple[Path, Any]] = (
             [(("properties", name), read["properties"][name])] if name in read.get("properties", {}) else []
@@ -285,7 +285,7 @@ class JsonComparison:
             if self._reader.finds(source, name):
                 asked.append((("patternProperties", source), inner))
         if not asked and read.get("additionalProperties", True) is False:
-            if not Facts(self._writer, written).nothing:
+            if not SchemaFacts(self._writer, written).nothing:
                 message = f"the property {shown(name)} may have been written, and is not accepted"
                 yield Problem(pointer_to(*path, _others(read)), message)
             return
@@ -297,7 +297,7 @@ class JsonComparison:
             else:
                 yield from found
 
-    def _dependent(self, facts: Facts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
+    def _dependent(self, facts: SchemaFacts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
         old = self._reader.draft <= Draft.D7
         for keyword in ("dependentRequired", "dependentSchemas"):
             for name, asked in read.get(keyword, {}).items():

@@ -36,7 +36,7 @@ def kind_of(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-class Facts:
+class SchemaFacts:
     """A conjunction of subschemas of `schema`, with references and `allOf` expanded."""
 
     def __init__(self, schema: JsonSchema, together: Schemas) -> None:

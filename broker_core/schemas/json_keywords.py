@@ -106,7 +106,7 @@ def _additional_properties(validator: Any, value: Any, instance: Any, schema: An
 
 
 def _additional_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """As in jsonschema, which fails where `items` is true or false."""
+    """`additionalItems` as in jsonschema, whose own implementation fails where `items` is true or false."""
     first = schema.get("items")
     if isinstance(instance, list) and isinstance(first, list):
         for index, item in enumerate(instance[len(first) :], len(first)):

@@ -20,20 +20,20 @@ class Problem(msgspec.Struct, frozen=True, order=True):
         return f"{self.pointer}: {self.message}" if self.pointer else self.message
 
 
-class InvalidSchemaError(ValueError):
-    """The text is not a valid schema. `problems` is never empty."""
+class _InvalidError(ValueError):
+    """`problems` is never empty."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(str(problem) for problem in problems))
         self.problems = problems
 
 
-class InvalidDataError(ValueError):
-    """The value or the bytes do not match the schema. `problems` is never empty."""
+class InvalidSchemaError(_InvalidError):
+    """The text is not a valid schema."""
 
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__("; ".join(str(problem) for problem in problems))
-        self.problems = problems
+
+class InvalidDataError(_InvalidError):
+    """The value or the bytes do not match the schema."""
 
 
 class TooComplexError(Exception):

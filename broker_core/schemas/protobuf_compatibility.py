@@ -7,6 +7,7 @@ from enum import Enum
 
 from google.protobuf.descriptor_pb2 import DescriptorProto, FeatureSet, FieldDescriptorProto
 
+from broker_core.messages import grouped
 from broker_core.schemas.problem import Problem, Steps, pointer_to
 from broker_core.schemas.protobuf_schema import FILE, ProtobufSchema
 
@@ -144,9 +145,7 @@ class _Fields:
             for field in message.field
             if field.HasField("oneof_index") and not field.proto3_optional
         }
-        self.oneofs: dict[str, list[int]] = {}
-        for number, name in self.oneof_of.items():
-            self.oneofs.setdefault(name, []).append(number)
+        self.oneofs = grouped((name, number) for number, name in self.oneof_of.items())
 
     def is_gone_whole(self, oneof: str, after: _Fields) -> bool:
         """Whether a oneof is gone with all of its fields, which is no loss."""

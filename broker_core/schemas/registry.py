@@ -9,22 +9,15 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_SCHEMAS
 from broker_core.names import check_subject
-from broker_core.schemas.compatibility import (
-    Compatibility,
-    SchemaKind,
-    SchemaProblem,
-    document_of,
-    form_of,
-    incompatibilities,
-    read_schema,
-)
+from broker_core.schemas.compatibility import Compatibility, SchemaProblem, incompatibilities
 from broker_core.schemas.diff import SchemaChange, changes
 from broker_core.schemas.json_text import InvalidJsonError, read_json, write_json
+from broker_core.schemas.languages import SchemaKind, document_of, form_of, read_schema
 from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError, Problem, summary
 from broker_core.settings import checked_class
 
 if TYPE_CHECKING:
-    from broker_core.schemas.compatibility import AnySchema
+    from broker_core.schemas.languages import AnySchema
 
 # Confluent's wire format: a zero byte, the schema's id in four bytes (big-endian), the data.
 _HEAD = struct.Struct(">BI")
@@ -55,7 +48,7 @@ References = tuple[SchemaReference, ...]
 
 
 class SchemaMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What Confluent's clients keep with a schema. `properties` are looked up; nothing here reads the rest."""
+    """Metadata that Confluent's clients store with a schema. Only `properties` are used here, for look-ups."""
 
     tags: dict[str, list[str]] = {}
     properties: dict[str, str] = {}

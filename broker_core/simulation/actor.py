@@ -67,8 +67,21 @@ class Actor:
     async def work(self, processing: Duration) -> None:
         """Be busy for a time drawn from `processing`, longer where something slows it down."""
         self.enter("processing")
-        processing = self.processing or processing
-        await self.loop.wait_ns(round(processing.draw_ns(self.numbers) * self.slowness))
+        await self.loop.wait_ns(round((self.processing or processing).draw_ns(self.numbers) * self.slowness))
+
+    async def fails_by_rule(self, message: StoredMessage) -> FailMatching | None:
+        """The rule by which it fails at `message`; if that is a crash, it does not come back from here."""
+        rule = self.rules.failing(self.name, self.target, message)
+        if rule is not None and rule.outcome == "crash":
+            self.failed += 1
+            self.rules.crash(self.name)
+            await Reply()
+        return rule
+
+    @property
+    def processing_time(self) -> Duration | None:
+        """How long the actor works on a message at present; None if it works on none."""
+        return self.processing or self.usual_processing
 
     def enter(self, state: ActorState) -> None:
         if state != self.state:
@@ -92,13 +105,13 @@ class Actor:
                     raise
                 self.enter("waiting")
                 await self.sleep(GONE_RETRY_S)
-                self.begin_again()
+                self.forget_deleted()
             else:
                 break
         self.enter("stopped")
 
-    def begin_again(self) -> None:
-        """Restarts `run` because something it used was deleted."""
+    def forget_deleted(self) -> None:
+        """Let go of what was deleted: `run` is called again next."""
 
     def retire(self) -> None:
         """Stop for good; leave the group or release the leases."""
@@ -108,21 +121,8 @@ class Actor:
         """Go on after `retire`; `groups` are those that can be joined now."""
         self.restart()
 
-    async def fails_by_rule(self, message: StoredMessage) -> FailMatching | None:
-        """The rule by which it fails at `message`; if that is a crash, it does not come back from here."""
-        rule = self.rules.failing(self.name, self.target, message)
-        if rule is not None and rule.outcome == "crash":
-            self.failed += 1
-            self.rules.crash(self.name)
-            await Reply()
-        return rule
-
-    @property
-    def takes(self) -> Duration | None:
-        """How long it works on a message, as things are; None if it works on none."""
-        return self.processing or self.usual_processing
-
-    def stop(self) -> None:
+    def cancel_task(self) -> None:
+        """End `run` where it is; the state stays, and nothing is given back."""
         self._before_pause = None
         if self._task is not None:
             self._task.cancel()
@@ -142,11 +142,12 @@ class Actor:
         self._disconnect("crashed")
 
     def _disconnect(self, state: ActorState) -> None:
-        self.stop()
+        self.cancel_task()
         self.broker.backpressure.disconnect(self.loop.now_ns, self.name)
         self.enter(state)
 
     def restart(self) -> None:
+        """Go on after a crash."""
         self.enter("waiting")
         self.start()
 

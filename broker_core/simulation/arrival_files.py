@@ -7,9 +7,10 @@ import datetime
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, AnyStr, cast
 
 import msgspec
 
@@ -18,6 +19,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.errors import ArrivalError, ScenarioError
 from broker_core.limits import MAX_MESSAGE_BYTES
 from broker_core.messages import Message
+from broker_core.settings import NotNegative, PositiveNumber
 
 Arrival = tuple[int, Message]
 _Row = tuple[int, bytes, dict[str, Any]]
@@ -40,14 +42,10 @@ class FileArrivals(msgspec.Struct, frozen=True, kw_only=True, tag="file", tag_fi
     value: str = ""
     headers: dict[str, str] = {}
     priority: str = ""
-    seconds_per_day: float = 1.0
+    seconds_per_day: PositiveNumber = 1.0
     where: dict[str, str | int] = {}
-    skip: int = 0
-    limit: int | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.seconds_per_day < float("inf"):
-            raise ValueError("seconds_per_day must be above 0")
+    skip: NotNegative = 0
+    limit: NotNegative | None = None
 
 
 def from_file(spec: FileArrivals, path: Path) -> Iterator[Arrival]:
@@ -64,21 +62,20 @@ def from_file(spec: FileArrivals, path: Path) -> Iterator[Arrival]:
                 continue
             at_s = _seconds(row[spec.time])
             message = _message(spec, row, line)
+            kept += 1
+            if kept <= spec.skip:
+                continue
+            if spec.limit is not None and kept > spec.skip + spec.limit:
+                return
+            first_s = at_s if first_s is None else first_s
+            # A clock that went backwards in the source must not reorder the stream.
+            last_ns = max(last_ns, round((at_s - first_s) / _DAY_S * spec.seconds_per_day * NS_PER_S))
         except KeyError as error:
             raise _bad(path, line_number, f"there is no column {error}") from error
         except _ColumnError as error:
             raise _bad(path, line_number, str(error)) from error
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise _bad(path, line_number, f"'{spec.time}' is not a time in seconds") from error
-        kept += 1
-        if kept <= spec.skip:
-            continue
-        if spec.limit is not None and kept > spec.skip + spec.limit:
-            return
-        if first_s is None:
-            first_s = at_s
-        # A clock that went backwards in the source must not reorder the stream.
-        last_ns = max(last_ns, round((at_s - first_s) / _DAY_S * spec.seconds_per_day * NS_PER_S))
         yield last_ns, message
 
 
@@ -102,22 +99,26 @@ def _seconds(found: Any) -> float:
 
 
 def _message(spec: FileArrivals, row: dict[str, Any], line: bytes) -> Message:
-    key = _bytes(row[spec.key]) if spec.key else None
-    value = _bytes(row[spec.value]) if spec.value else line
-    headers = tuple((name, _bytes(row[column]) or b"") for name, column in spec.headers.items())
+    key = _bytes(row, spec.key) if spec.key else None
+    value = _bytes(row, spec.value) if spec.value else line
+    headers = tuple((name, _bytes(row, column) or b"") for name, column in spec.headers.items())
     priority = 0
     if spec.priority:
         try:
             priority = int(row[spec.priority])
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise _ColumnError(f"'{spec.priority}' is not a whole number") from error
     return Message(value, key, headers, priority=priority)
 
 
-def _bytes(found: Any) -> bytes | None:
+def _bytes(row: dict[str, Any], column: str) -> bytes | None:
+    found = row[column]
     if found is None:
         return None
-    return (found if isinstance(found, str) else json.dumps(found, separators=(",", ":"))).encode()
+    try:
+        return (found if isinstance(found, str) else json.dumps(found, separators=(",", ":"))).encode()
+    except UnicodeEncodeError as error:
+        raise _ColumnError(f"'{column}' has a lone surrogate, which UTF-8 cannot hold") from error
 
 
 def _rows(path: Path, is_csv: bool) -> Iterator[_Row]:
@@ -126,22 +127,25 @@ def _rows(path: Path, is_csv: bool) -> Iterator[_Row]:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
             for line_number, line, row in (_csv_rows if is_csv else _json_rows)(path, cast(IO[bytes], lines)):
                 yield line_number, line, row
-    except UnicodeDecodeError as error:
-        raise _bad(path, line_number + 1, "this is not CSV") from error
-    except csv.Error as error:
+    except (UnicodeDecodeError, csv.Error) as error:
         raise _bad(path, line_number + 1, f"this is not CSV ({error})") from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ArrivalError(f"The file {path} cannot be read: {error}.") from error
 
 
-def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
+def _lines(path: Path, file: IO[AnyStr]) -> Iterator[AnyStr]:
+    """No line is longer than what a topic takes: a compressed file cannot fill the memory with one."""
     line_number = 0
-    # No line is longer than what a topic takes: a compressed file cannot fill the memory with one.
-    while raw := lines.readline(MAX_MESSAGE_BYTES + 1):
+    while line := file.readline(MAX_MESSAGE_BYTES + 1):
         line_number += 1
-        line = raw.strip()
-        if len(raw) > MAX_MESSAGE_BYTES:
+        if len(line) > MAX_MESSAGE_BYTES:
             raise _bad(path, line_number, f"more than {MAX_MESSAGE_BYTES} bytes in a line")
+        yield line
+
+
+def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
+    for line_number, raw in enumerate(_lines(path, lines), 1):
+        line = raw.strip()
         try:
             row = json.loads(line) if line else None
         except (ValueError, RecursionError) as error:
@@ -153,7 +157,8 @@ def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
 
 
 def _csv_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
-    reader = csv.DictReader(io.TextIOWrapper(lines, encoding="utf-8-sig", newline=""), strict=True)
+    text = io.TextIOWrapper(lines, encoding="utf-8-sig", newline="")
+    reader = csv.DictReader(_lines(path, text), strict=True)
     for row in reader:
         if None in row or None in row.values():
             columns = len(reader.fieldnames or ())

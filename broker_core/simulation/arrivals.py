@@ -30,7 +30,7 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
     keys: NotNegative = 0
     hot_share: Share = 0.0
     value_bytes: Positive = 100
-    limit: int | None = None
+    limit: NotNegative | None = None
     first_s: NotNegativeNumber | None = None
     priorities: tuple[NotNegativeNumber, ...] = ()
     ttl_ms: TimeMs | None = None

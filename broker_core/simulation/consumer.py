@@ -60,14 +60,14 @@ class ConsumerActor(Actor):
         )
         self._client.member.muted = self._muted
 
-    def begin_again(self) -> None:
+    def forget_deleted(self) -> None:
         if self._group is not None:
             if self._client is not None:
                 self._client.close(f"{self.name} begins anew")
             self._connect(self._group)
 
     def reread(self, group: GroupSpec) -> None:
-        """Its group reads other topics from now on: it rejoins at its next poll."""
+        """Subscribe to the changed topics of the group: the consumer rejoins at its next poll."""
         self._group = group
         if self._client is not None:
             self._client.subscribe(group.topics)
@@ -95,7 +95,7 @@ class ConsumerActor(Actor):
 
     def leave(self) -> None:
         """Leave the group for the bench. The message at hand is dropped uncommitted, so another member gets it."""
-        self.stop()
+        self.cancel_task()
         if self._client is not None:
             self._client.close(f"{self.name} left")
             self._client = None
@@ -115,7 +115,7 @@ class ConsumerActor(Actor):
             self.join(self._group)
 
     def mute(self, muted: bool) -> None:
-        """From now on its heartbeats get lost, or arrive again; a pause takes them along."""
+        """Suppress the consumer's heartbeats, or let them through again. A pause suppresses them, too."""
         self._muted = muted
         if self._client is not None:
             self._client.member.muted = muted or self.paused

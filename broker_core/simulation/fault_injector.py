@@ -51,6 +51,7 @@ class FaultInjector:
                 self._refuse("the disk is already full")
 
     def do(self, fault: faults.Fault) -> None:
+        # The fold of a recording knows by the causes of crash and pause in which state a client is.
         match fault:
             case faults.Crash():
                 actor = self._actor(fault.client)

@@ -78,7 +78,7 @@ class _Rule(msgspec.Struct):
 
 
 class FailureRules:
-    """Each counts what matches it in the order in which it was processed, so that a rerun fails the same messages."""
+    """Rules by which messages fail. Each counts matches in processing order, so a rerun fails the same messages."""
 
     def __init__(self, do: Callable[[Fault], object], lasting: LastingFaults) -> None:
         """`do(fault)` begins another fault."""

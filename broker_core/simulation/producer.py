@@ -11,7 +11,7 @@ from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.adaptive import AdaptiveInterval
 from broker_core.flow.token_bucket import TokenBucket
-from broker_core.log.batch import MAX_BATCH_RECORDS
+from broker_core.limits import MAX_BATCH_RECORDS
 from broker_core.messages import Message
 from broker_core.replies import Reply
 from broker_core.simulation.actor import Actor
@@ -59,7 +59,7 @@ class ProducerActor(Actor):
         self._next_ns = self.loop.now_ns
         if self.state == "running" and not self.paused:
             # It waits for what is next, which may come sooner now.
-            self.stop()
+            self.cancel_task()
             self.start()
 
     def come_back(self, groups: Mapping[str, GroupSpec]) -> None:
@@ -106,7 +106,7 @@ class ProducerActor(Actor):
         return len(self._at_hand) >= count
 
     def _together(self, until_ns: int) -> int:
-        """How many are sent at once: one, or with a linger all that arrive by its end."""
+        """How many messages to send at once: one, or with a linger all that come due by its end."""
         count = 1
         if self._linger_ns:
             while count < MAX_BATCH_RECORDS and self._draw(count + 1) and self._due_ns(count) <= until_ns:

@@ -14,7 +14,7 @@ from broker_core.errors import BrokerError, ScenarioError
 from broker_core.filters import FilterError, parse
 from broker_core.names import check_name
 from broker_core.plurals import counted
-from broker_core.schemas.compatibility import read_schema
+from broker_core.schemas.languages import read_schema
 from broker_core.schemas.problem import InvalidSchemaError
 from broker_core.settings import NotNegative, WaitMs
 from broker_core.simulation import specs
@@ -100,6 +100,14 @@ class ScenarioNames:
         self.consumers = {name for spec in scenario.consumers for name in names_of(spec)}
         others = (*scenario.producers, *scenario.workers, *scenario.subscribers, *scenario.share_groups)
         self.actors = self.consumers | {name for spec in others for name in names_of(spec)}
+        done = (msgspec.structs.asdict(scheduled.do) for scheduled in scenario.schedule)
+        #: What the schedule names, and may make, of any kind.
+        self.scheduled = {value for each in done for value in each.values() if isinstance(value, str)}
+
+    @property
+    def things(self) -> dict[str, set[str]]:
+        """The names by kind, as conditions look them up."""
+        return {"group": self.groups, "queue": self.queues | self.subscriptions, "client": self.actors}
 
     def of_field(self, field: str, part: str = "") -> set[str]:
         """The allowed values of a field in a part of that type; empty if it names nothing."""
@@ -182,8 +190,7 @@ class References:
     def _check_topics(self) -> None:
         for index, topic in enumerate(self._scenario.topics):
             if topic.schema is not None:
-                place = ("topics", index, "schema", "subject")
-                self._known(place, "schema", topic.schema.subject)
+                self._known(("topics", index, "schema", "subject"), "schema", topic.schema.subject)
         for index, group in enumerate(self._scenario.groups):
             for position, name in enumerate(group.topics):
                 self._known(("groups", index, "topics", position), "topic", name, "GroupSpec")
@@ -274,9 +281,7 @@ class References:
             condition = parse(text, FIELDS)
         except FilterError as error:
             self._fail(path, str(error))
-        names = self._names
-        things = {"group": names.groups, "queue": names.queues | names.subscriptions, "client": names.actors}
-        unknown = unknown_thing(condition, things)
+        unknown = unknown_thing(condition, self._names.things)
         if unknown is not None:
             self._fail(path, str(unknown))
 

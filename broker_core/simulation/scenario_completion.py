@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from broker_core.operations.spec_kinds import allowed_words, entry, keys, members, required, structs, value_kind
+from broker_core.operations.spec_kinds import allowed_words, by_key, item_kind, members, required, structs, value_kind
 from broker_core.simulation.scenario import Scenario, ScenarioNames
 
 _MARK = "\u2038"  # a caret, which nobody writes: it stands where the cursor is
@@ -46,9 +46,8 @@ class _Container:
 
     def inner(self) -> Any:
         if self.is_list:
-            return entry(self.kind, self.number)
-        known = keys(structs(self.kind, self.values))
-        return known.get(self.key, value_kind(self.kind))
+            return item_kind(self.kind, self.number)
+        return by_key(structs(self.kind, self.values)).get(self.key, value_kind(self.kind))
 
 
 def complete(text: str, at: int, known: Scenario | None) -> Completion:
@@ -69,7 +68,7 @@ def complete(text: str, at: int, known: Scenario | None) -> Completion:
 
 
 def _containers(text: str) -> list[_Container] | None:
-    """Those that are open where the mark is, the innermost last; None if the text cannot be read up to there."""
+    """The mappings and lists that enclose the mark, the innermost last; None if `text` cannot be parsed up to there."""
     nesting = _Nesting()
     try:
         for token in yaml.scan(text, Loader=yaml.SafeLoader):
@@ -152,7 +151,7 @@ def _choices(stack: list[_Container], known: Scenario | None) -> Iterator[Choice
 def _keys_of(kind: Any, there: dict[str, str]) -> Iterator[Choice]:
     found = structs(kind, there)
     needed = required(found)
-    fields = [name for name in keys(found) if name not in there]
+    fields = [name for name in by_key(found) if name not in there]
     for name in sorted(fields, key=lambda name: (name not in needed, fields.index(name))):
         yield Choice(f"{name}: ", name in needed)
 

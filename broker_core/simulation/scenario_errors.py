@@ -12,7 +12,7 @@ import msgspec
 
 from broker_core.errors import ErrorCode
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
-from broker_core.operations.spec_kinds import allowed_words, entry, keys, structs, value_kind
+from broker_core.operations.spec_kinds import allowed_words, by_key, item_kind, structs, value_kind
 from broker_core.plurals import counted
 from broker_core.simulation.strict_yaml import Path
 
@@ -41,10 +41,10 @@ def fault(error: msgspec.ValidationError, value: Any, whole: Any, called: str = 
     found = reduce(getitem, path, value)
     if unknown := re.search(r"unknown field `([^`]*)`", sentence):
         key = unknown.group(1)
-        return (*path, key), f"the key '{key}' is not known here{_known(key, list(keys(structs(kind, found))))}"
+        return (*path, key), f"the key '{key}' is not known here{_known(key, list(by_key(structs(kind, found))))}"
     if missing := re.search(r"missing required field `([^`]*)`", sentence):
         where = f" in {_name(path)}" if path else ""
-        words = list(allowed_words(keys(structs(kind, found)).get(missing.group(1))))
+        words = list(allowed_words(by_key(structs(kind, found)).get(missing.group(1))))
         return path, f"the key '{missing.group(1)}' is missing{where}{_known('', words)}"
     name = _name(path) or called
     if words := list(allowed_words(kind)):
@@ -137,7 +137,7 @@ def _followed(steps: str, value: Any, kind: Any) -> tuple[Path, Any]:
         if index := re.match(r"\[(\d+)\]", steps):
             number = int(index[1])
             path.append(number)
-            kind, value, steps = entry(kind, number), value[number], steps[index.end() :]
+            kind, value, steps = item_kind(kind, number), value[number], steps[index.end() :]
             continue
         if steps.startswith(_ANY_VALUE) and isinstance(value, dict):
             kind = value_kind(kind)
@@ -147,7 +147,7 @@ def _followed(steps: str, value: Any, kind: Any) -> tuple[Path, Any]:
             path.append(key)
             value, steps = value[key], steps.removeprefix(_ANY_VALUE)
             continue
-        names = keys(structs(kind, value))
+        names = by_key(structs(kind, value))
         # A key may have dots in it: the longest that fits is meant.
         fitting = [name for name in names if re.match(rf"\.{re.escape(name)}(?=[.\[]|$)", steps)]
         if not fitting:

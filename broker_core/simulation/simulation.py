@@ -11,7 +11,7 @@ from broker_core.broker.handlers import HANDLERS
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import NOT_DONE, SCENARIO, Event, EventKind, EventStream
+from broker_core.events import NOT_DONE, SCENARIO, EventKind, EventStream
 from broker_core.files import BreakableFiles, FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
@@ -32,7 +32,8 @@ from broker_core.simulation.handlers import Performed, planners
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.scenario_errors import fault
-from broker_core.simulation.specs import Scheduled, names_of
+from broker_core.simulation.schedule import EventCount, ScheduledAction
+from broker_core.simulation.specs import names_of
 from broker_core.simulation.transactional_producer import producer_of
 from broker_core.simulation.worker import ShareMemberActor, SubscriberActor, WorkerActor
 from broker_core.snapshots import STAYS_AFTER_THE_END, Snapshot, Totals
@@ -88,9 +89,7 @@ class Simulation:
         self.broker.complete = self._complete
         self._waiting: list[Actor] = []
         self._started = False
-        # If the schedule goes by events: how many there were, and what comes after so many of them.
-        self._happened = 0
-        self._awaited: list[tuple[int, Callable[[], object]]] = []
+        self._event_count = EventCount(self.loop)
         self._on_action: list[Callable[[int, dict[str, object]], object]] = []
 
     def on_action(self, listener: Callable[[int, dict[str, object]], object]) -> None:
@@ -114,7 +113,7 @@ class Simulation:
         """Create everything and let the actors begin. Call it once, after the sinks are attached."""
         self._started = True
         if any(scheduled.after_events for scheduled in self.scenario.schedule):
-            self.events.attach(self._count)
+            self.events.attach(self._event_count)
         now_ns, scenario = self.loop.now_ns, self.scenario
         self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
         self._create(now_ns)
@@ -134,7 +133,7 @@ class Simulation:
         for actor in self._waiting:
             self.context.add(actor).start()
         for scheduled in scenario.schedule:
-            self._schedule(scheduled)
+            ScheduledAction(scheduled, self.loop, self._event_count, self.context.faults.postpone, self._do_scheduled)
         for alert in scenario.alerts:
             self.context.alerts.set(now_ns, alert)
         if any(topic.log is not None for topic in scenario.topics):
@@ -177,27 +176,6 @@ class Simulation:
                 self.context.add(ShareMemberActor(group, name)).start()
         self.broker.queues.jitter_seed = self.seed
 
-    def _schedule(self, scheduled: Scheduled) -> None:
-        """Do it at its time. What a person did in another run (`after_events`) is not held back with the schedule, and
-        waits, among what is due at that time, until so many events have happened, or else until the rest is done.
-        """
-        in_schedule = not scheduled.after_events
-        waits, done = scheduled.after_events > 0, False
-
-        def come_due(at_ns: int) -> None:
-            nonlocal waits, done
-            if done or (in_schedule and self.context.faults.postpone(at_ns, come_due)):
-                return
-            if waits and self._happened < scheduled.after_events and self.loop.next_ns() == at_ns:
-                waits = False  # whichever of the two comes first does it
-                self._awaited.append((scheduled.after_events, lambda: come_due(at_ns)))
-                self.loop.timers.at(at_ns, come_due)
-                return
-            done = True
-            self._do_scheduled(scheduled.do)
-
-        self.loop.timers.at(ns_from_s(scheduled.at_s), come_due)
-
     def _do_scheduled(self, action: UserAction) -> None:
         try:
             self.events.acting = SCENARIO
@@ -208,11 +186,6 @@ class Simulation:
             self.events.emit(self.loop.now_ns, EventKind.FAULT, client=client, cause=cause)
         finally:
             self.events.acting = ""
-
-    def _count(self, event: Event) -> None:
-        self._happened += event.kind is not EventKind.USER_ACTION
-        while self._awaited and self._happened >= self._awaited[0][0]:
-            self.loop.call_next(self._awaited.pop(0)[1])
 
     def run(self, until_s: float | None = None) -> None:
         """Run up to and including `until_s`, the end of the scenario if none is given, as fast as it goes."""
@@ -231,7 +204,7 @@ class Simulation:
         if isinstance(request, DescribeClient):
             actor = self.context.actor(request.client)
             rate_per_s = actor.rate_per_s if isinstance(actor, ProducerActor) else None
-            return cast(T, ClientSettings(rate_per_s=rate_per_s, takes=actor.takes))
+            return cast(T, ClientSettings(rate_per_s=rate_per_s, takes=actor.processing_time))
         if not entry_of(request).only_asks(request):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(request).__name__} is not a query")
         return self.broker.handle(self.loop.now_ns, request).result()
@@ -289,7 +262,7 @@ class Simulation:
 
 
 def _as_recorded(action: UserAction) -> UserAction:
-    """As its record will be read again: 5 seconds become 5.0. Raises INVALID_REQUEST for a wrong value."""
+    """The action as read back from its record: 5 seconds become 5.0. Raises INVALID_REQUEST for a wrong value."""
     plain = msgspec.to_builtins(action)
     try:
         found: UserAction = msgspec.convert(plain, UserAction)

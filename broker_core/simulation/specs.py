@@ -10,15 +10,26 @@ from broker_core.clients.membership import ConsumerConfig, GroupProtocol, Isolat
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
 from broker_core.groups.config import GroupSettings
-from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
+from broker_core.log.partitioners import PartitionerKind
+from broker_core.operations.fields import PartitionCount
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.subscription import BacklogPolicy
-from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.queues.subscription import subscription_name
+from broker_core.schemas.compatibility import Compatibility
+from broker_core.schemas.languages import SchemaKind
 from broker_core.schemas.rule import SchemaRule
-from broker_core.settings import AtLeastOne, NotNegative, NotNegativeNumber, Positive, PositiveNumber, Share
+from broker_core.settings import (
+    AtLeastOne,
+    LimitPolicy,
+    NotNegative,
+    NotNegativeNumber,
+    Positive,
+    PositiveNumber,
+    Share,
+)
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.clients import Ack, Commit
 from broker_core.simulation.arrivals import Arrivals
 from broker_core.simulation.durations import Duration
 from broker_core.transactions.transaction import TransactionConfig
@@ -84,8 +95,8 @@ class TopicSpec(Strict, frozen=True, kw_only=True):
     """A topic with `partitions` partitions; its limits are in `flow`, its retention in `log`, its check in `schema`."""
 
     name: str
-    partitions: Annotated[int, Meta(ge=1, le=MAX_PARTITIONS)] = 1
-    partitioner: Literal["crc32", "murmur2"] = "crc32"
+    partitions: PartitionCount = 1
+    partitioner: PartitionerKind = "crc32"
     flow: FlowConfig | None = None
     log: LogSettings | None = None
     schema: SchemaRule | None = None
@@ -125,7 +136,7 @@ class GroupSpec(Strict, frozen=True, kw_only=True):
             raise ValueError("assignor belongs to the classic protocol; in the consumer protocol the broker assigns")
 
     def config(self, instance_id: str = "") -> ConsumerConfig:
-        """As its members take it. Raises INVALID_CONFIG."""
+        """The configuration of a member of this group. Raises INVALID_CONFIG."""
         return ConsumerConfig(
             assignor=self.assignor,
             session_timeout_ms=self.session_timeout_ms,
@@ -201,12 +212,12 @@ class ConsumerSpec(Strict, frozen=True, kw_only=True):
     """
 
     name: str
-    count: int = 1
-    first: int = 1
+    count: NotNegative = 1
+    first: NotNegative = 1
     group: str = ""
     processing: Duration = Duration(mean_ms=0)
-    max_poll_messages: int = 20
-    commit: Literal["after", "before", "with_effect"] = "after"
+    max_poll_messages: Positive = 20
+    commit: Commit = "after"
     static: bool = False
 
 
@@ -218,12 +229,12 @@ class WorkerSpec(Strict, frozen=True, kw_only=True):
     """
 
     name: str
-    count: int = 1
+    count: NotNegative = 1
     queue: str
     processing: Duration = Duration(mean_ms=0)
     prefetch: Positive = 1
     weight: NotNegative = 1
-    ack: Literal["after", "before"] = "after"
+    ack: Ack = "after"
     failures: tuple[Failure, ...] = ()
 
 
@@ -239,10 +250,10 @@ class SubscriberSpec(Strict, frozen=True, kw_only=True):
     count: Positive = 1
     topics: SomeTopics
     backlog: Positive | None = None
-    policy: BacklogPolicy = "drop_newest"
+    policy: LimitPolicy = "drop_newest"
     config: QueueConfig = QueueConfig()
     processing: Duration = Duration(mean_ms=0)
-    ack: Literal["after", "before"] = "after"
+    ack: Ack = "after"
     failures: tuple[Failure, ...] = ()
 
     @property
@@ -250,7 +261,7 @@ class SubscriberSpec(Strict, frozen=True, kw_only=True):
         """The name of its subscription to each topic: its own, or, of several, that and the topic's."""
         if len(self.topics) == 1:
             return {self.topics[0]: self.name}
-        return {topic: f"{self.name}.{topic}" for topic in self.topics}
+        return {topic: subscription_name(self.name, topic) for topic in self.topics}
 
 
 class ShareGroupSpec(Strict, frozen=True, kw_only=True):
@@ -267,14 +278,14 @@ class ShareGroupSpec(Strict, frozen=True, kw_only=True):
     delivery_count_limit: int = 5
     heartbeat_interval_ms: Positive = 5_000
     processing: Duration = Duration(mean_ms=0)
-    ack: Literal["after", "before"] = "after"
+    ack: Ack = "after"
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
         self.config(GroupSettings())
 
     def config(self, usual: GroupSettings) -> GroupSettings:
-        """As the broker takes it, otherwise `usual`. Raises INVALID_CONFIG."""
+        """The settings of this share group, with those of `usual` for the rest. Raises INVALID_CONFIG."""
         return msgspec.structs.replace(
             usual,
             record_lock_duration_ms=self.record_lock_duration_ms,
@@ -284,7 +295,7 @@ class ShareGroupSpec(Strict, frozen=True, kw_only=True):
 
     @property
     def subscriptions(self) -> dict[str, str]:
-        return {topic: f"{self.name}.{topic}" for topic in self.topics}
+        return {topic: subscription_name(self.name, topic) for topic in self.topics}
 
 
 class Scheduled(Strict, frozen=True, kw_only=True):
@@ -296,7 +307,7 @@ class Scheduled(Strict, frozen=True, kw_only=True):
 
     at_s: NotNegativeNumber
     do: UserAction
-    after_events: int = 0
+    after_events: NotNegative = 0
 
 
 def names_of(spec: Any) -> list[str]:

@@ -18,7 +18,7 @@ MAX_DIGITS = 400  # no number in a scenario means anything by more
 Path = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
-_FLOAT = re.compile(r"[-+]?([0-9][0-9_]*)?\.?[0-9]+([eE][-+]?[0-9]+)?")
+_FLOAT = re.compile(r"[-+]?([0-9]+(_+[0-9]+)*(\.[0-9]+)?|([0-9][0-9_]*)?\.[0-9]+)([eE][-+]?[0-9]+)?")
 NUMBER = re.compile(f"(?:{_INTEGER.pattern}|{_FLOAT.pattern})$")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
@@ -28,7 +28,7 @@ class YamlError(Exception):
 
     def __init__(self, line: int, sentence: str) -> None:
         super().__init__(f"line {line}: {sentence}")
-        self.line = line
+        self.line, self.sentence = line, sentence
 
 
 class Document:
@@ -109,9 +109,7 @@ class Document:
             return _WORDS[text]
         if _INTEGER.fullmatch(text):
             return int(text.replace("_", ""))
-        if _FLOAT.fullmatch(text):
-            return float(text.replace("_", ""))
-        return text
+        return float(text.replace("_", "")) if _FLOAT.fullmatch(text) else text
 
 
 # Messages of the parser, with what they mean and what to do.

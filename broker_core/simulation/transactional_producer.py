@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from broker_core.broker.publishing import Published
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, Suppress
 from broker_core.log.batch import ProducerStamp
 from broker_core.messages import Message
 from broker_core.replies import Reply
@@ -51,7 +51,7 @@ class TransactionalProducerActor(ProducerActor):
         super().crash()
         self._forget()
 
-    def begin_again(self) -> None:
+    def forget_deleted(self) -> None:
         self._forget()
 
     def retire(self) -> None:
@@ -71,37 +71,31 @@ class TransactionalProducerActor(ProducerActor):
         if partition is None:
             (partition,) = self.broker.logs.by_partition(self.spec.to, messages)
         while True:
-            try:
+            with Suppress(*_OVER):
                 await self._join(partition)
                 accepted = await super()._offer(partition, messages)
                 break
-            except BrokerError as error:
-                if error.code not in _OVER:
-                    raise
-                self._forget()
+            self._forget()
         if self._in_transaction >= self._transactional.messages:
             await self._end()
         return accepted
 
     async def _join(self, partition: int) -> None:
-        ports, name, place = self.broker.transactions, self.name, (self.spec.to, partition)
+        coordinator, name, place = self.broker.transactions, self.name, (self.spec.to, partition)
         if self._identity is None:
             timeout_ms = self._transactional.timeout_ms
             self._identity = await self._asked(
-                lambda now_ns: ports.begin_session(now_ns, name, timeout_ms, client=name)
+                lambda now_ns: coordinator.begin_session(now_ns, name, timeout_ms, client=name)
             )
             self._sequences.clear()
         identity = self._identity
-        await self._asked(lambda now_ns: ports.add_partitions(now_ns, name, identity, (place,)))
+        await self._asked(lambda now_ns: coordinator.add_partitions(now_ns, name, identity, (place,)))
 
     async def _asked(self, ask: Callable[[int], Reply[T]]) -> T:
         """The broker's answer to `ask(now_ns)`, which is asked again while another transaction or the disk is busy."""
         while True:
-            try:
+            with Suppress(*_ASKED_AGAIN):
                 return await ask(self.loop.now_ns)
-            except BrokerError as error:
-                if error.code not in _ASKED_AGAIN:
-                    raise
             self.enter("waiting")
             await self.sleep(STORAGE_RETRY_S)
 
@@ -131,13 +125,11 @@ class TransactionalProducerActor(ProducerActor):
         identity = self._identity
         if identity is None:
             return
-        try:
+        with Suppress(*_OVER):
             await self._asked(lambda at_ns: self.broker.transactions.end(at_ns, self.name, identity, commits=commits))
             self._in_transaction = 0
-        except BrokerError as error:
-            if error.code not in _OVER:
-                raise
-            self._forget()
+            return
+        self._forget()
 
 
 def producer_of(spec: ProducerSpec) -> ProducerActor:

@@ -52,12 +52,11 @@ class Lessee(Actor):
                     self.broker.queues.ack(self.loop.now_ns, lease)
                 self.count()
                 return
-            self.failed += 1
-            if self._ack_before:
-                return
-            if failure.kind == "nack":
+            kind = "" if self._ack_before else failure.kind
+            if kind == "nack":
                 self.broker.queues.nack(self.loop.now_ns, lease, failure.cause)
-            elif failure.kind == "hang":
+            self.failed += 1
+            if kind == "hang":
                 self.enter("paused")
                 await self.loop.wait_until_ns(lease.deadline_ns)
         except BrokerError as error:
@@ -119,17 +118,12 @@ class WorkerActor(Lessee):
                 self._cancel(self.spec.queue, asked)
 
     def _ask(self) -> None:
-        room = self.spec.prefetch - len(self._ahead)
+        now_ns, spec = self.loop.now_ns, self.spec
+        room = spec.prefetch - len(self._ahead)
         if self._asked is not None or room <= 0:
             return
-        now_ns = self.loop.now_ns
         self._asked = self.broker.queues.take(
-            now_ns,
-            self.spec.queue,
-            self.name,
-            max_messages=room,
-            deadline_ns=now_ns + TAKE_TIMEOUT_NS,
-            weight=self.spec.weight,
+            now_ns, spec.queue, self.name, max_messages=room, deadline_ns=now_ns + TAKE_TIMEOUT_NS, weight=spec.weight
         )
         self._asked.then(self._take_arrived)
 

@@ -68,13 +68,13 @@ class BlockingThread:
             self._switch()
 
     async def call_back(self, function: Callable[[], object]) -> None:
-        """From what an `ask` runs: call `function` in the thread, where it may ask, too; `ask` raises its error."""
+        """For what `ask` runs: call `function` in the thread, where it may `ask`, too. `ask` raises its error."""
         over = Reply[None]()
         self._callback = (function, over)
         await self._answer_until(lambda: over.done or self._over)
 
     def ask(self, asked: Callable[[], Coroutine[Reply[Any], None, T]]) -> T:
-        """From the function: let the loop run `asked` to its end; its result. Raises what it raises."""
+        """For code in the thread: have the event loop run `asked()`, and return its result or raise its error."""
         if self._at_once:
             return _result(asked())
         if self._stopping:

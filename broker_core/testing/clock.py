@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
-from broker_core.engine.host_loop import Host
+from broker_core.engine.host import Host
 from broker_core.operations import clock
 from broker_core.operations.request import Request
 from broker_core.settings import TimeS, checked_class

@@ -24,7 +24,7 @@ from broker_core.operations.request import Request
 from broker_core.snapshots import Snapshot
 from broker_core.testing.embedded_broker import EmbeddedBroker, stored
 from broker_core.testing.faults import Faults
-from broker_core.testing.history import EventRing, History
+from broker_core.testing.history import AuditedHistory, KeptEvents
 from broker_core.timers import Timers
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class _Nothing(list[Any]):
 
 
 class _SeenHost:
-    """What an embedded broker asks of its host, and of the broker in it, answered from between."""
+    """Stands in for the host of an embedded broker: answers from what the ports have seen of the cluster."""
 
     def __init__(self, session: ObservedSession, peer: BetweenPeer, stream: EventStream) -> None:
         self._session, self._peer, self._timers = session, peer, Timers()
@@ -118,12 +118,12 @@ class ClusterBroker(EmbeddedBroker):
         self.path = self.disk = self._http = None
         self._programs, self._waited_for = [], set()
         self._started_s = time.time()
-        self._history = History()
+        self._history = AuditedHistory()
         self._ready = threading.Event()  # the first events may come before all is made
 
         def begin(snapshot: Snapshot) -> None:
             if not self._ready.is_set():
-                self.events = EventRing(snapshot)
+                self.events = KeptEvents(snapshot)
                 stream.attach(self.events)
                 stream.attach(self._history)
 
@@ -188,7 +188,7 @@ class ClusterBroker(EmbeddedBroker):
     def publish(
         self, topic: str, *values: Any, key: str | bytes | None = None, partition: int | None = None, **more: Any
     ) -> list[tuple[int, int]]:
-        """As of an embedded broker: (partition, offset) of each."""
+        """As `EmbeddedBroker.publish`: the (partition, offset) of each value."""
         from aiokafka import AIOKafkaProducer
 
         if more:
@@ -206,17 +206,17 @@ class ClusterBroker(EmbeddedBroker):
         return _done(send())
 
     def audit(self) -> Audit:
-        """As of an embedded broker, of what has passed since this was opened."""
+        """As `EmbeddedBroker.audit`, of what has passed since this was opened."""
         self._peer.catch_up()
         return self._history.audit(self.host.broker, self._session.latest.compacted)
 
     def timeline(self, *, whole: bool = False) -> str:
-        """As of an embedded broker."""
+        """As `EmbeddedBroker.timeline`, up to now."""
         self._peer.catch_up()
         return super().timeline(whole=whole)
 
     def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
-        """As of an embedded broker."""
+        """As `EmbeddedBroker.save`, up to now."""
         self._peer.catch_up()
         return super().save(folder, title=title, about=about)
 
@@ -234,7 +234,7 @@ def _only_ours(name: str, *_more: object) -> NoReturn:
 
 
 def _done(work: Coroutine[Any, Any, T]) -> T:
-    """In a thread of its own, since the test may run in a loop. Raises INVALID_REQUEST for what the cluster refuses."""
+    """Run `work` in a thread, since the test may run in a loop. Raises INVALID_REQUEST for the cluster's errors."""
     with ThreadPoolExecutor(1) as worker:
         try:
             return worker.submit(lambda: asyncio.run(work)).result()

@@ -1,4 +1,4 @@
-"""An actor whose calls of the broker take virtual time, and on whose way there and back things go wrong."""
+"""An actor whose calls of the broker take virtual time and go wrong on the way there and back; librdkafka's errors."""
 
 from __future__ import annotations
 
@@ -13,40 +13,41 @@ from broker_core.replies import Reply
 from broker_core.simulation.actor import Actor
 from broker_core.testing.schedule import Disturbance
 
-_NAMED = "librdkafka_name"
+T = TypeVar("T")
+
+MAX_LATENCY_MS = 3.0
+_NOT_KAFKAS = 400  # the codes from here on are not Kafka's
 # librdkafka's own errors.
 Local = Literal["_NO_OFFSET", "_STATE", "_ASSIGNMENT_LOST", "_INVALID_ARG"]
 
 
 def local_error(name: Local, about: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> BrokerError:
     """An error that no broker sends, as librdkafka raises it."""
-    return _error(BrokerError(code, f"{name}, {about}"), name)
+    return _raised(BrokerError(code, f"{name}, {about}"), name)
 
 
 def as_raised(error: BrokerError) -> BrokerError:
-    """`error` as a program catches it: as a KafkaException, too, if it uses confluent-kafka."""
-    return error if hasattr(error, _NAMED) else _error(error, error.code.name)
+    """`error` as a program catches it: as a KafkaException, too, if Kafka has it and the program uses confluent-kafka.
+
+    The error of librdkafka is that with the same number: some have another name there.
+    """
+    return error if error.code.code >= _NOT_KAFKAS else _raised(error, error.code.code)
 
 
-def _error(error: BrokerError, name: str) -> BrokerError:
-    kafka = sys.modules.get("confluent_kafka")
-    number = None if kafka is None else getattr(kafka.KafkaError, name, None)
-    if number is None:
+def _raised(error: BrokerError, number: int | Local) -> BrokerError:
+    kafka: Any = sys.modules.get("confluent_kafka")
+    if kafka is None or isinstance(error, kafka.KafkaException):
         return error
-    raised = _both(kafka.KafkaException)(error.code, error.about)  # type: ignore[union-attr]
-    setattr(raised, _NAMED, name)
-    raised.args = (kafka.KafkaError(number, str(error)),)  # type: ignore[union-attr]
+    if isinstance(number, str):
+        number = getattr(kafka.KafkaError, number)
+    raised = _both(kafka.KafkaException)(error.code, error.about, possibly_stored=error.possibly_stored)
+    raised.args = (kafka.KafkaError(number, str(error)),)
     return raised
 
 
 @functools.cache
 def _both(kafka_error: Any) -> type[BrokerError]:
     return type("VirtualKafkaException", (BrokerError, kafka_error), {})
-
-
-T = TypeVar("T")
-
-MAX_LATENCY_MS = 3.0
 
 
 class DisturbedActor(Actor):
@@ -74,7 +75,7 @@ class DisturbedActor(Actor):
         return reply.result()
 
     async def pass_time(self, seconds: float) -> None:
-        """As work on a message takes it; no call of the broker."""
+        """Wait as long as work of `seconds` takes at the current slowness; does not call the broker."""
         await self.sleep(seconds * self.slowness)
 
     async def _on_the_way(self, call: int, when: str) -> None:

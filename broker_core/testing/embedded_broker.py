@@ -18,8 +18,8 @@ from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.serializers import JsonSerializer
 from broker_core.clock import s_from_ns
 from broker_core.closable import Closable
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import BreakableFiles, FileSystem
 from broker_core.filters import parse
@@ -38,7 +38,7 @@ from broker_core.settings import Port, TimeS, checked_class
 from broker_core.snapshots import ConnectionView, Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.faults import Faults, warn_of_unmet
-from broker_core.testing.history import EventRing, History, stored_in
+from broker_core.testing.history import AuditedHistory, KeptEvents, stored_in
 from broker_core.testing.program import Command, CommandProgram, FunctionProgram, Program
 from broker_core.testing.timeline import timeline
 
@@ -143,9 +143,9 @@ class EmbeddedBroker(Closable):
                 self._started_s = time.time()
                 # What was in its directory is no event.
                 fresh = self.path is None or self._removed
-                self.events = EventRing(Snapshot(0, 0) if fresh else self.host.call(self.host.broker.snapshot))
+                self.events = KeptEvents(Snapshot(0, 0) if fresh else self.host.call(self.host.broker.snapshot))
                 self.host.events.attach(self.events)
-                self._history = History()
+                self._history = AuditedHistory()
                 self._waited_for: set[str] = set()  # in vain
                 self._history.attach(self.host)
             else:

@@ -4,7 +4,7 @@ import contextlib
 import difflib
 import fnmatch
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -12,9 +12,9 @@ from typing import Any, Protocol, Self
 import msgspec
 
 from broker_core.clients.admin import Admin
-from broker_core.engine.host import BrokerHost
-from broker_core.errors import BrokerError, ErrorCode, must
-from broker_core.faults.client_faults import Chosen, ClientFault, ClientRequest, Effect
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode, Suppress, must
+from broker_core.faults.client_faults import ClientFault, ClientRequest, Effect, Substitute
 from broker_core.files import BreakableFiles
 from broker_core.listeners.connections import Connections
 from broker_core.operations.faults import BeginFault, EndFault
@@ -86,6 +86,10 @@ class ActiveFault:
             self._finish()
 
 
+# Of a fault that is over: its requests or its time are used up, or the broker was restarted.
+_OVER_ALREADY = Suppress(ErrorCode.UNKNOWN_FAULT, ErrorCode.CLOSED)
+
+
 class Breakable(Protocol):
     """A broker that can be broken, as `EmbeddedBroker`."""
 
@@ -126,14 +130,14 @@ class Faults:
         `request` has `client`, `api`, `group` and `topics`. The callback must neither wait nor ask the broker.
         """
 
-        def chosen(request: ClientRequest, fault: ClientFault) -> ClientFault | None:
+        def substitute(request: ClientRequest, fault: ClientFault) -> ClientFault | None:
             word = callback(request)
             if word is None:
                 return None
             effect: Effect = "drop" if word == "drop" else "error"
             return msgspec.structs.replace(fault, effect=effect, error="" if effect == "drop" else word)
 
-        return self._begin("drop", (api,), chosen=chosen, what=f"answered by the test: {api}", **requests)
+        return self._begin("drop", (api,), substitute=substitute, what=f"answered by the test: {api}", **requests)
 
     def delay(self, api: str, delay_ms: PositiveNumber, *, jitter_ms: TimeMsOrZero = 0, **requests: Any) -> ActiveFault:
         """Requests of `api` are served after `delay_ms`, give or take `jitter_ms`, on the machine's clock."""
@@ -206,7 +210,7 @@ class Faults:
 
         def release() -> None:
             for each in members:
-                with _over_already():
+                with _OVER_ALREADY:
                     host.ask(ReleaseMember(group=group, client=each))
 
         return ActiveFault(release)
@@ -235,7 +239,7 @@ class Faults:
             self._broker.host.call(lambda now_ns: broker.backpressure.fill(now_ns, found, full=full))
 
         def end() -> None:
-            with _over_already():
+            with _OVER_ALREADY:
                 fill(full=False)
 
         fill(full=True)
@@ -277,7 +281,7 @@ class Faults:
         apis: Iterable[str],
         *,
         must_fire: bool = False,
-        chosen: Chosen | None = None,
+        substitute: Substitute | None = None,
         what: str = "",
         **settings: Any,
     ) -> ActiveFault:
@@ -291,7 +295,7 @@ class Faults:
                 check(request)
 
                 def begin(now_ns: int, request: BeginFault = request) -> str:
-                    return faults.begin(now_ns, request, chosen=chosen, what=what).name
+                    return faults.begin(now_ns, request, substitute=substitute, what=what).name
 
                 names.append(host.call(begin))
         except BaseException:
@@ -335,15 +339,5 @@ def warn_of_unmet(faults: list[ActiveFault]) -> None:
 
 def _end_all(host: BrokerHost, names: list[str]) -> None:
     for name in names:
-        with _over_already():
+        with _OVER_ALREADY:
             host.ask(EndFault(fault=name))
-
-
-@contextlib.contextmanager
-def _over_already() -> Iterator[None]:
-    """Ignore that a fault is over: its requests or its time are used up, or the broker was restarted."""
-    try:
-        yield
-    except BrokerError as error:
-        if error.code not in {ErrorCode.UNKNOWN_FAULT, ErrorCode.CLOSED}:
-            raise

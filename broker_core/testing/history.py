@@ -16,7 +16,7 @@ from broker_core.snapshots import Snapshot, Totals
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
-    from broker_core.engine.host import BrokerHost
+    from broker_core.engine.broker_host import BrokerHost
     from broker_core.log.partition_log import PartitionLog
     from broker_core.recording.audit import Audit, Verdict  # loads what few tests need
     from broker_core.recording.fold import Fold  # it and the recorder load pyarrow, which few tests need
@@ -27,7 +27,7 @@ MAX_RING_EVENTS = 20_000  # about 5 MB
 LEAST_S = 0.001  # of a scenario
 
 
-class EventRing:
+class KeptEvents:
     """A sink of the event stream. It keeps the last `max_events` events, and the state before the first of them."""
 
     def __init__(self, before: Snapshot, max_events: int = MAX_RING_EVENTS) -> None:
@@ -90,7 +90,7 @@ MAX_EVENTS = 1_000_000  # about 400 MB
 _READ_AT_ONCE = 10_000
 
 
-class History:
+class AuditedHistory:
     """A sink of the event stream of a host and of those that follow after its crash."""
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class History:
         )
 
     def _deny(self, verdict: Verdict) -> None:
-        """Once a promise, however often the test asks: the last answer knows most."""
+        """Remember a denied promise, once however often the test asks: the last verdict knows most."""
         self.denied = [each for each in self.denied if each.promise != verdict.promise] + [verdict]
 
 

@@ -26,7 +26,7 @@ class Recorded(Protocol):
 
     @property
     def now_s(self) -> float:
-        """Its session time in seconds."""
+        """The broker's session time in seconds."""
 
     def timeline(self) -> str:
         """The last events, in a few lines."""

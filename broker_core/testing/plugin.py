@@ -39,7 +39,7 @@ def leave_out_own_frames(failed: pytest.ExceptionInfo[BaseException], root: Path
         and last != _BORDER
         and not isinstance(failed.value, (BrokerError, TimeoutError, ProgramEndedError))
     )
-    if bug or _PACKAGE.is_relative_to(root):
+    if bug or _PACKAGE.parent == root:
         return
     # pytest shows where its own begin, which are the first.
     kept = [each for each in trace if not _file(each).is_relative_to(_PACKAGE)]
@@ -69,7 +69,6 @@ _PROGRAM = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
     group = parser.getgroup("brokerscope", "Brokerscope, brokers for tests")
     group.addoption(
         "--brokerscope-record",

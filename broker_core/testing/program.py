@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from broker_core.closable import Closable
-from broker_core.engine.host_loop import Host
+from broker_core.engine.host import Host
 from broker_core.errors import BrokerError, ErrorCode
 
 MAX_LINES = 1_000
@@ -126,7 +126,7 @@ class Program(Closable):
 
     @property
     def notes(self) -> list[Note]:
-        """Its output and how it ended, with session times."""
+        """The program's output and how it ended, with session times."""
         return list(self._notes)
 
     def _note(self, text: str) -> None:

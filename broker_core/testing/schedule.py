@@ -9,12 +9,13 @@ import msgspec
 Kind = Literal["crash", "pause", "drop_heartbeats", "leave"]  # the simplest first
 When = Literal["before", "after"]
 
-#: The attribute of an error that `given_schedule` raises: the broker of the run, for the plugin.
-BROKER_OF_ERROR = "brokerscope_broker"
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MAX_PER_CONSUMER = 2
 MEAN_CALL = 12
 DURATIONS_S = (0.5, 1.0, 3.0, 8.0, 15.0)  # shorter and longer than a session timeout
+#: The attribute of an error that `given_schedule` raises: the broker of the run, for the plugin. It stands here because
+#: the plugin may load nothing that takes long, and `given_schedule` needs no pytest.
+BROKER_OF_ERROR = "brokerscope_broker"
 
 
 def checked_kinds(kinds: Sequence[Kind]) -> tuple[Kind, ...]:

@@ -116,10 +116,10 @@ class VirtualBroker(VirtualRun):
                 function,
                 config,
                 context.effects_of,
-                self.schedule.of(name, self._kinds),
-                self._disturb,
-                on_commit,
-                self._own_offsets.add,
+                disturbances=self.schedule.of(name, self._kinds),
+                disturb=self._disturb,
+                on_commit=on_commit,
+                chooses_offsets=self._own_offsets.add,
                 stores_offsets=stores_offsets,
             )
             context.add(actor).join(spec)
@@ -171,10 +171,10 @@ class VirtualBroker(VirtualRun):
         """Describes what groups have not committed and workers not finished; "" if nothing. A program may still hold
         it."""
         snapshot = self._simulation.snapshot()
-        worked = self._worked(snapshot)
+        unfinished = self._unfinished(snapshot)
         counts = {group: _unread(snapshot, group) for group in self._simulation.context.groups}
         told = [f"{group} has not committed {counted(count, 'message')}" for group, count in counts.items() if count]
-        told += [f"{counted(count, 'message')} of {queue} not finished" for queue, count in worked.items() if count]
+        told += [f"{counted(count, 'message')} of {queue} not finished" for queue, count in unfinished.items() if count]
         return ", ".join(told)
 
     # -- inside
@@ -195,10 +195,11 @@ class VirtualBroker(VirtualRun):
                 if isinstance(actor, FunctionActor) and actor.subscribes
             )
             and not any(_unread(snapshot, group) for group in self._simulation.context.groups)
-            and not any(self._worked(snapshot).values())
+            and not any(self._unfinished(snapshot).values())
         )
 
-    def _worked(self, snapshot: Snapshot) -> dict[str, int]:
+    def _unfinished(self, snapshot: Snapshot) -> dict[str, int]:
+        """Messages that workers have not finished, by queue."""
         queues = {actor.queue for actor in self._simulation.actors.values() if isinstance(actor, FunctionWorker)}
         return {
             each.name: each.ready + each.delayed + each.in_flight for each in snapshot.queues if each.name in queues

@@ -1,4 +1,13 @@
-"""A consumer in virtual time: its methods are those of confluent-kafka, and its actor lives in a simulation."""
+"""A consumer in virtual time: its methods are those of confluent-kafka, and its actor lives in a simulation.
+
+The function under test has a thread; the actor runs in the loop's. Two paths lead from the one to the other:
+
+- A call: `VirtualConsumer._call` → `BlockingThread.ask`, in which the function's thread waits → `FunctionActor.call`
+  in the loop, which takes virtual time there and back.
+- A listener of rebalances: `FunctionActor._tell` in the loop → `BlockingThread.call_back` → `VirtualConsumer.told` in
+  the function's thread, while that waits in a call. If the actor leaves, no call waits any more: then the loop's
+  thread runs the listener itself, and what that calls is done at once.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +15,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-import msgspec
-
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.effects import SqliteEffects
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.messages import Headers, StoredMessage
+from broker_core.messages import StoredMessage
 from broker_core.messages import TopicPartition as Place
 from broker_core.replies import Reply
 from broker_core.simulation.consumer import ConsumerActor
@@ -20,68 +27,22 @@ from broker_core.simulation.specs import ConsumerSpec, GroupSpec
 from broker_core.testing.blocking_thread import BlockingThread
 from broker_core.testing.disturbed_actor import DisturbedActor, as_raised, local_error
 from broker_core.testing.schedule import Disturbance
+from broker_core.testing.virtual_message import OFFSET_INVALID, TopicPartition, VirtualMessage
 
 T = TypeVar("T")
 
 RESTART_S = 1.0  # of a function that a broker's error has ended, as by a supervisor
 WAIT_MS = 1_000.0  # a part of a poll without an end
-OFFSET_INVALID = -1001  # librdkafka's
 _BOUNDS = {-2: 0, -1: 1}  # OFFSET_BEGINNING, OFFSET_END
-
-
-class TopicPartition(msgspec.Struct, frozen=True):
-    """A partition, with an offset if one is meant."""
-
-    topic: str
-    partition: int
-    offset: int = OFFSET_INVALID
 
 
 Listener = Callable[["VirtualConsumer", list[TopicPartition]], object]
 OnCommit = Callable[[BrokerError | None, list[TopicPartition]], object]
 
 
-class VirtualMessage:
-    """A message with the methods of confluent-kafka's."""
-
-    def __init__(self, stored: StoredMessage) -> None:
-        self._stored = stored
-
-    def topic(self) -> str:
-        """The topic's name."""
-        return self._stored.topic
-
-    def partition(self) -> int:
-        """The partition's number."""
-        return self._stored.partition
-
-    def offset(self) -> int:
-        """The offset in its partition."""
-        return self._stored.offset
-
-    def key(self) -> bytes | None:
-        """The key."""
-        return self._stored.key
-
-    def value(self) -> bytes | None:
-        """The value."""
-        return self._stored.value
-
-    def headers(self) -> Headers:
-        """Pairs of a name and bytes."""
-        return self._stored.headers
-
-    def timestamp(self) -> tuple[int, int]:
-        """(1, Unix time in milliseconds); 1 says that the producer has set it."""
-        return 1, self._stored.timestamp_ms
-
-    def error(self) -> None:
-        """Always None: an error is raised."""
-
-
 class VirtualConsumer:
-    """The consumer passed to the function of a `FunctionActor`. Every call takes some virtual time, and may be the
-    last.
+    """The consumer passed to the function of a `FunctionActor`. Every call takes virtual time; one in which the actor
+    crashes does not return.
 
     Its calls, callbacks and errors are those of confluent-kafka 2 with `enable.auto.commit` off, and a test holds it to
     them. An error is raised as `BrokerError`, which is a `KafkaException`, too, if confluent-kafka is imported.
@@ -92,6 +53,7 @@ class VirtualConsumer:
         self._actor = actor
         self._client = client
         self._unsubscribes = False
+        self._in_listener = self._listener_failed = False
         self._coming: frozenset[Place] = frozenset()  # partitions of which on_assign is being told
         self._positions: dict[Place, int] = {}
         self._stored: dict[Place, int] = {}
@@ -126,7 +88,7 @@ class VirtualConsumer:
         """
         self._coming = frozenset()
         self._actor.chooses_offsets(self._client.group)
-        if not self._actor.in_listener:
+        if not self._in_listener:
             self._forget(tuple(self._client.assignment))
             self._client.assign([_place(each) for each in partitions])
             self._begin(self._client.assignment)
@@ -143,7 +105,7 @@ class VirtualConsumer:
 
     def unassign(self) -> None:
         """Read nothing. In `on_revoke` it has no effect: the partitions go when that ends."""
-        if not self._actor.in_listener:
+        if not self._in_listener:
             self.assign(())
 
     def incremental_unassign(self, partitions: Sequence[Any]) -> None:
@@ -177,8 +139,8 @@ class VirtualConsumer:
                     messages = await self._client.poll(timeout_ms, num_messages, hand_out=False)
                 else:
                     await self._actor.sleep(timeout_ms / 1_000)
-                if self._actor.listener_failed:
-                    self._actor.listener_failed = False
+                if self._listener_failed:
+                    self._listener_failed = False
                     self._client.take_back({_place(each): each.offset for each in reversed(messages)})
                     return []
                 if timeout >= 0:
@@ -322,10 +284,14 @@ class VirtualConsumer:
         if what == "assign":
             self._begin(places)
             self._coming = frozenset(places)
+        self._in_listener = True
         try:
             listener(_places(places))
+        except Exception:
+            self._listener_failed = True
+            raise
         finally:
-            self._coming = frozenset()
+            self._in_listener, self._coming = False, frozenset()
             if what != "assign":
                 self._forget(places)
 
@@ -358,21 +324,20 @@ class FunctionActor(DisturbedActor, ConsumerActor):
         function: Callable[[VirtualConsumer], object],
         config: ConsumerConfig,
         effects_of: Callable[[str], SqliteEffects],
+        *,
         disturbances: Sequence[Disturbance],
         disturb: Callable[[Disturbance], object],
-        on_commit: OnCommit | None = None,
-        chooses_offsets: Callable[[str], object] = lambda _group: None,
-        *,
-        stores_offsets: bool = True,
+        on_commit: OnCommit | None,
+        chooses_offsets: Callable[[str], object],
+        stores_offsets: bool,
     ) -> None:
         super().__init__(name, ConsumerSpec(name=name), effects_of, disturbances=disturbances, disturb=disturb)
         self.stores_offsets = stores_offsets
-        self.in_listener = self.listener_failed = False
         self._on_commit = on_commit
         self.chooses_offsets = chooses_offsets  # told of the group of a function that seeks
         self._commits: list[tuple[BrokerError | None, list[TopicPartition]]] = []  # of which it is to be told
         self._consumer: VirtualConsumer | None = None
-        self._asks = self._at_once = False
+        self._leaves = False  # no call waits for the function's thread any more
         self.listeners: dict[str, Callable[[list[TopicPartition]], object]] = {}
         self._function = function
         self._config = config
@@ -398,37 +363,25 @@ class FunctionActor(DisturbedActor, ConsumerActor):
         return self._client is not None and not self._client.closed and bool(self._client.topics)
 
     def leave(self) -> None:
-        self._asks = False  # what its listeners ask is answered at once
+        self._leaves = True
         super().leave()
 
     def _tell(self, what: str, partitions: Sequence[Place]) -> Awaitable[None] | None:
-        """Call a listener: in the function's thread, if that is in a call, and at once if it is being stopped."""
+        """Call a listener, in the thread that the head of this file says."""
         consumer = self._consumer
         if consumer is None:
             return None
-        listener = self.listeners.get(what, _ignore)
-
-        def call() -> None:
-            self.in_listener = True
-            try:
-                consumer.told(what, partitions, listener)
-            except Exception:
-                self.listener_failed = True
-                raise
-            finally:
-                self.in_listener = False
+        call = partial(consumer.told, what, partitions, self.listeners.get(what, _ignore))
 
         async def call_in_thread() -> None:
             await consumer.thread.call_back(call)
             # What the listener has sent arrives before the member's next request.
             await self.loop.wait_ns(self._arrives_ns - self.loop.now_ns)
 
-        if self._asks:
+        if not self._leaves:
             return call_in_thread()
-        self._at_once = True
         with consumer.thread.at_once():
             call()
-        self._at_once = False
         return None
 
     async def tell_commits(self, *, last: bool = False) -> None:
@@ -444,6 +397,7 @@ class FunctionActor(DisturbedActor, ConsumerActor):
         while (client := self._client) is not None:
             consumer = self._consumer = VirtualConsumer(self, client)
             consumer.thread = BlockingThread(partial(self._function, consumer), self.name)
+            self._leaves = False
             self.enter("running")
             try:
                 await consumer.thread.run()
@@ -458,14 +412,7 @@ class FunctionActor(DisturbedActor, ConsumerActor):
                 return
 
     async def call(self, request: Callable[[], Coroutine[Reply[Any], None, T]]) -> T:
-        if self._at_once:
-            return await request()
-
-        async def asked() -> T:
-            self._asks = True
-            return await request()
-
-        return await super().call(asked)
+        return await (request() if self._leaves else super().call(request))
 
     def later(self, request: Callable[[], object], about: list[TopicPartition]) -> None:
         """A commit without a waiting caller; it is lost if the client crashes before it arrives."""
@@ -479,7 +426,7 @@ class FunctionActor(DisturbedActor, ConsumerActor):
                 failed = as_raised(error)
             self._commits.append((failed, about))
 
-        if self._at_once:
+        if self._leaves:
             arrive()
             return
         client = self._client

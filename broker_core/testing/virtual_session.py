@@ -15,7 +15,7 @@ from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun, re
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot, Totals
-from broker_core.testing.history import EventRing
+from broker_core.testing.history import KeptEvents
 from broker_core.testing.timeline import timeline
 
 
@@ -24,7 +24,7 @@ class VirtualRun(Closable):
 
     def __init__(self, simulation: Simulation, checker: Checker) -> None:
         self._simulation = simulation
-        self._events = EventRing(Snapshot(0, 0))
+        self._events = KeptEvents(Snapshot(0, 0))
         simulation.events.attach(checker)
         simulation.events.attach(self._events)
         self._started_s = time.time()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.engine.host_loop import Host
+from broker_core.engine.host import Host
 from broker_core.errors import BrokerError
 from broker_core.replies import Reply
 from broker_core.testing.blocking_thread import BlockingThread

@@ -169,14 +169,15 @@ class Transaction:
 
     @classmethod
     def of(cls, transactional_id: str, stored: StoredTransaction) -> Transaction:
-        found = cls(transactional_id, Identity(stored.producer_id, stored.epoch), stored.timeout_ms, stored.client)
+        identity = Identity(stored.producer_id, stored.epoch)
+        transaction = cls(transactional_id, identity, stored.timeout_ms, stored.client)
         for name in _SAME:
-            setattr(found, name, getattr(stored, name))
-        found.state = TransactionState(stored.state)
-        found.partitions = dict.fromkeys(stored.partitions)
-        found.groups = dict.fromkeys(stored.groups)
-        found.offsets = {(each.group, each.topic, each.partition): each for each in stored.offsets}
-        return found
+            setattr(transaction, name, getattr(stored, name))
+        transaction.state = TransactionState(stored.state)
+        transaction.partitions = dict.fromkeys(stored.partitions)
+        transaction.groups = dict.fromkeys(stored.groups)
+        transaction.offsets = {(each.group, each.topic, each.partition): each for each in stored.offsets}
+        return transaction
 
 
 DIRECTORY = "transaction-state"

@@ -1,6 +1,6 @@
 // The plots of the report of one session.
   const bucketNames = () => Array.from({ length: data.buckets }, (_, index) => clock(data.from_s + index * data.width_s, digitsOf(step() ?? 1)));
-  const laneNames = ["Rebalances", "Faults", "Dead letters"]; // faults, alerts and what the user did
+  const laneNames = ["Rebalances", "Faults, actions", "Dead letters"]; // alerts are among the faults
   const plots = {
     // The session on one time axis: how much came in, how far readers were behind, and below it what happened when.
     "plot-overview": () => {
@@ -17,7 +17,7 @@
         ...dead.map((count, index) => (count ? [data.from_s + index * data.width_s, data.from_s + (index + 1) * data.width_s, 2, 2, count / most] : null)).filter(Boolean),
       ];
       const at = (seconds) => Math.min(data.buckets - 1, Math.max(0, Math.floor((seconds - data.from_s) / data.width_s)));
-      const sides = { left: 84, right: behind.length ? 46 : 16, outerBoundsMode: "none" };
+      const sides = { left: 100, right: behind.length ? 46 : 16, outerBoundsMode: "none" };
       const grids = [{ ...sides, top: 30, bottom: 72 }, { ...sides, height: 45, bottom: 18 }];
       const lanes = { type: "category", data: laneNames, gridIndex: 1, inverse: true, axisLine: { show: false }, axisTick: { show: false }, splitArea: { show: false }, axisLabel: { ...text(), fontSize: 11 } };
       return withTooltip(frame({

@@ -255,7 +255,7 @@ const painters = {
     const lag = widthOf(said, "") + (trend ? 16 : 0), below = widthOf(said, "") <= beneath, y = below ? 46 : 23;
     const beside = below ? widthOf(box.note, "") : lag, fits = !below || beside + 12 + widthOf(box.name, "t-title") <= room;
     parts.push(text(sizes.pad + 24, 23, box.name, "t-title", "", fits ? room - beside - 8 : room), below && fits && text(right, 23, box.note, "", "muted", 200, true), drawn);
-    parts.push(trend && h("g", { class: `c-${trend[0]}` }, sign(trend[1], right - 14, y - 11, 14, "sign")), h("g", { class: trend ? `c-${trend[0]}` : "" }, text(right - (trend ? 16 : 0), y, said, "", trend ? "state" : "muted", 200, true)));
+    parts.push(trend && h("g", { class: `c-${trend[0]}` }, sign(trend[1], right - 14, y - 11, 14, "sign")), h("g", { class: trend ? `c-${trend[0]}` : "" }, text(right - (trend ? 16 : 0), y, said, "", trend ? "state" : "muted", below ? beneath : 200, true)));
     if (box.empty) parts.push(text(sizes.pad, 79, box.empty, "", "muted", w - 2 * sizes.pad));
     return parts;
   },
@@ -349,7 +349,7 @@ const cards = () => Object.entries(now.cards ?? {}).sort(([, one], [, other]) =>
 const panels = {
   figures() {
     const id = place.selected;
-    if (!id) return [data.about && h("p", {}, h("bdi", {}, data.about)), h("p", { class: "muted" }, words.select), h("p", {}, h("b", {}, [now.rate, now.in_flight].filter(Boolean).join(", "))), h("p", { class: "muted" }, now.rates), now.wall && h("p", { class: "muted" }, now.wall), h("section", {}, h("h3", {}, words.around), around(data.events))];
+    if (!id) return [data.about && h("p", {}, h("bdi", {}, data.about)), h("p", { class: "muted" }, words.select), h("p", {}, h("b", {}, [now.rate, now.in_flight].filter(Boolean).join(", "))), now.rates && h("p", { class: "muted" }, now.rates), now.wall && h("p", { class: "muted" }, now.wall), h("section", {}, h("h3", {}, words.around), around(data.events))];
     const facts = factsOf(id), group = id.startsWith("group:") ? id.slice(6) : null;
     const clear = h("button", { type: "button", class: "quiet", "data-clear": "1", "aria-label": words.clear, title: words.clear }, icon("close"));
     if (!facts) return [h("div", { class: "head" }, h("div", {}, h("h2", {}, h("bdi", {}, nameOf(id)))), clear), h("p", { class: "muted" }, words.not_here), h("section", {}, h("h3", {}, words.around), around(eventsOf(id)))];

@@ -16,12 +16,6 @@ Wall time {wall}</source>
 Wanduhrzeit {wall}</translation>
   </message>
   <message>
-   <source>
-… {count:,} more bytes</source>
-   <translation>
-… {count:,} weitere Bytes</translation>
-  </message>
-  <message>
    <source> (a transaction's marker may count)</source>
    <translation> (der Marker einer Transaktion kann mitzählen)</translation>
   </message>
@@ -154,8 +148,8 @@ Wanduhrzeit {wall}</translation>
    <translation>, wenigstens {count} verlangt</translation>
   </message>
   <message>
-   <source>, depth {depth} of {limit}</source>
-   <translation>, Tiefe {depth} von {limit}</translation>
+   <source>, depth {depth}</source>
+   <translation>, Tiefe {depth}</translation>
   </message>
   <message>
    <source>, or a bookmark:</source>
@@ -480,6 +474,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A message lands here after its last attempt, with its history. Queues whose workers fail, or whose leases expire, fill this panel.</source>
    <translation>Eine Nachricht landet hier nach ihrem letzten Versuch, mit ihrer Vorgeschichte. Queues, deren Worker scheitern oder deren Leases ablaufen, füllen dieses Panel.</translation>
+  </message>
+  <message>
+   <source>A message like the selected one.</source>
+   <translation>Eine Nachricht wie die gewählte.</translation>
   </message>
   <message>
    <source>A message was dead-lettered.</source>
@@ -854,8 +852,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Nach dem dritten Versuch wird sie zum Dead Letter.</translation>
   </message>
   <message>
-   <source>After {words} comes a value.</source>
-   <translation>Nach {words} kommt ein Wert.</translation>
+   <source>After {words} a value is missing.</source>
+   <translation>Nach {words} fehlt ein Wert.</translation>
+  </message>
+  <message>
+   <source>After {words} comes an operator, such as =.</source>
+   <translation>Nach {words} kommt ein Operator, etwa =.</translation>
   </message>
   <message>
    <source>After ~ comes the name of a flag, as in ~dlq.</source>
@@ -926,10 +928,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Tasten, nach Menü.</translation>
   </message>
   <message>
-   <source>All listed dead letters, back to their origin (Ctrl+Shift+D).</source>
-   <translation>Alle aufgelisteten Dead Letters zurück an ihren Ursprung (Strg+Umschalt+D).</translation>
-  </message>
-  <message>
    <source>All listed dead letters.</source>
    <translation>Alle aufgelisteten Dead Letters.</translation>
   </message>
@@ -956,6 +954,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>All scenarios, with what each teaches.</source>
    <translation>Alle Szenarien und was man jeweils lernt.</translation>
+  </message>
+  <message>
+   <source>All written as</source>
+   <translation>Alles geschrieben als</translation>
   </message>
   <message>
    <source>All {count} characters are kept; the first {shown} are shown. This is too long to edit here.</source>
@@ -1004,10 +1006,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Another one of the same kind.</source>
    <translation>Noch einer von derselben Art.</translation>
-  </message>
-  <message>
-   <source>Another process has opened the data directory</source>
-   <translation>Ein anderer Prozess hat das Datenverzeichnis geöffnet</translation>
   </message>
   <message>
    <source>Another program, publishes to {target}</source>
@@ -1260,14 +1258,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Back to the present.</source>
    <translation>Zurück in die Gegenwart.</translation>
-  </message>
-  <message>
-   <source>Back to the previous item</source>
-   <translation>Zurück zum vorigen Eintrag</translation>
-  </message>
-  <message>
-   <source>Back to their origin (Ctrl+D).</source>
-   <translation>Zurück zu ihrem Ursprung (Ctrl+D).</translation>
   </message>
   <message>
    <source>Back to their origin.</source>
@@ -1746,6 +1736,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Trennt alle Verbindungen.</translation>
   </message>
   <message>
+   <source>Closes the selected connection.</source>
+   <translation>Trennt die gewählte Verbindung.</translation>
+  </message>
+  <message>
    <source>Closing interrupted recordings</source>
    <translation>Unterbrochene Aufzeichnungen werden abgeschlossen</translation>
   </message>
@@ -1982,10 +1976,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Kopie von {name}</translation>
   </message>
   <message>
-   <source>Copy the message as JSON (Ctrl+Shift+C)</source>
-   <translation>Nachricht als JSON kopieren (Strg+Umschalt+C)</translation>
-  </message>
-  <message>
    <source>Copying the session to {target}.</source>
    <translation>Die Sitzung wird nach {target} kopiert.</translation>
   </message>
@@ -2098,8 +2088,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Erstellt</translation>
   </message>
   <message>
-   <source>Ctrl+E makes a report of its recording in {folder}.</source>
-   <translation>Strg+E macht einen Bericht aus ihrer Aufzeichnung in {folder}.</translation>
+   <source>Ctrl+E makes a report of its recording {folder}.</source>
+   <translation>Strg+E macht einen Bericht aus ihrer Aufzeichnung {folder}.</translation>
   </message>
   <message>
    <source>Ctrl+Space lists what may be written, Ctrl+Return runs it, Ctrl+S saves it.</source>
@@ -2334,7 +2324,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Verschiedene Schlüssel</translation>
   </message>
   <message>
-   <source>Discard it</source>
+   <source>Discard them</source>
    <translation>Verwerfen</translation>
   </message>
   <message>
@@ -2600,6 +2590,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Edit...</source>
    <translation>Bearbeiten...</translation>
+  </message>
+  <message>
+   <source>Edited</source>
+   <translation>Bearbeitet</translation>
+  </message>
+  <message>
+   <source>Edited: {payload}</source>
+   <translation>Bearbeitet: {payload}</translation>
   </message>
   <message>
    <source>Empties the queue; can be undone.</source>
@@ -3150,10 +3148,6 @@ Wanduhrzeit {wall}</translation>
    <translation>10 s vor</translation>
   </message>
   <message>
-   <source>Forward again</source>
-   <translation>Wieder vor</translation>
-  </message>
-  <message>
    <source>Forward in the inspector</source>
    <translation>Vor im Inspektor</translation>
   </message>
@@ -3460,6 +3454,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hex</translation>
   </message>
   <message>
+   <source>Hidden until the table is wider: {names}</source>
+   <translation>Verborgen, bis die Tabelle breiter ist: {names}</translation>
+  </message>
+  <message>
    <source>Hide explanation</source>
    <translation>Erklärung ausblenden</translation>
   </message>
@@ -3700,8 +3698,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Das gibt es in diesem Moment nicht.</translation>
   </message>
   <message>
-   <source>It failed with: {cause}. A redrive appends this to {origin} instead.</source>
-   <translation>Er scheiterte mit: {cause}. Ein Redrive hängt stattdessen dies an {origin} an.</translation>
+   <source>It failed with: {cause}. A redrive appends it to {origin} as edited here.</source>
+   <translation>Er scheiterte mit: {cause}. Ein Redrive hängt ihn so an {origin} an, wie er hier bearbeitet ist.</translation>
   </message>
   <message>
    <source>It gets every message of the topic from now on, and hands each to one worker at a time.</source>
@@ -3800,6 +3798,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ihre Spuren oder eine Zeile.</translation>
   </message>
   <message>
+   <source>Its limits are made with the subscription.</source>
+   <translation>Ihre Grenzen werden mit der Subscription festgelegt.</translation>
+  </message>
+  <message>
    <source>Its messages stay in the log, and a marker behind them says that they were aborted. screens has already processed them; the clerks of booked skip them.</source>
    <translation>Ihre Nachrichten bleiben im Log, und eine Markierung dahinter zeigt an, dass sie abgebrochen wurden. screens hat sie schon verarbeitet; die Mitglieder von booked überspringen sie.</translation>
   </message>
@@ -3822,10 +3824,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Its transaction has the usual timeout of a minute. If the shop is back before then, it starts a new session with its transactional id, and the broker aborts what the previous session had left open.</source>
    <translation>Seine Transaktion hat das übliche Timeout von einer Minute. Ist shop vorher zurück, beginnt es mit seiner Transactional Id eine neue Sitzung, und der Broker bricht ab, was die vorige offen gelassen hat.</translation>
-  </message>
-  <message>
-   <source>Its whole history, in the inspector (Ctrl+L)</source>
-   <translation>Ihre ganze Geschichte im Inspektor (Strg+L)</translation>
   </message>
   <message>
    <source>JSON</source>
@@ -3910,14 +3908,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>LIVE</source>
    <translation>LIVE</translation>
-  </message>
-  <message>
-   <source>LIVE {speed}×, behind by {time}</source>
-   <translation>LIVE {speed}×, {time} im Rückstand</translation>
-  </message>
-  <message>
-   <source>LIVE, PAUSED</source>
-   <translation>LIVE, PAUSE</translation>
   </message>
   <message>
    <source>Lag</source>
@@ -4752,6 +4742,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Noch hat kein Topic Partitionen.</translation>
   </message>
   <message>
+   <source>No topic or queue has a limit.</source>
+   <translation>Kein Topic und keine Queue hat eine Grenze.</translation>
+  </message>
+  <message>
    <source>No topic yet.</source>
    <translation>Noch kein Topic.</translation>
   </message>
@@ -4876,10 +4870,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nichts ist gewählt.</translation>
   </message>
   <message>
-   <source>Nothing limits the producers.</source>
-   <translation>Nichts begrenzt die Producer.</translation>
-  </message>
-  <message>
    <source>Nothing matches the filter.</source>
    <translation>Nichts passt zum Filter.</translation>
   </message>
@@ -4906,6 +4896,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Of</source>
    <translation>Von</translation>
+  </message>
+  <message>
+   <source>Of sessions of different lengths, what grows with them is not judged, and no cause is named.</source>
+   <translation>Bei verschieden langen Sitzungen wird nicht beurteilt, was mit ihnen wächst, und keine Ursache genannt.</translation>
   </message>
   <message>
    <source>Offset</source>
@@ -5054,6 +5048,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Open log</source>
    <translation>Log öffnen</translation>
+  </message>
+  <message>
+   <source>Open report</source>
+   <translation>Bericht öffnen</translation>
   </message>
   <message>
    <source>Open scenario</source>
@@ -6726,6 +6724,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeigen, wo</translation>
   </message>
   <message>
+   <source>Show report folder</source>
+   <translation>Ordner des Berichts zeigen</translation>
+  </message>
+  <message>
    <source>Show session folder</source>
    <translation>Ordner der Sitzung zeigen</translation>
   </message>
@@ -7296,6 +7298,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Zugangsdaten sind nicht erlaubt</translation>
   </message>
   <message>
+   <source>The data directory is open already</source>
+   <translation>Das Datenverzeichnis ist schon geöffnet</translation>
+  </message>
+  <message>
    <source>The dead letters of topics cannot be read.</source>
    <translation>Die Dead Letters von Topics lassen sich nicht lesen.</translation>
   </message>
@@ -7388,8 +7394,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Die ersten {most:,} von {count:,} sind zu sehen; filtern, um andere zu sehen.</translation>
   </message>
   <message>
-   <source>The first {shown} of {whole} bytes are shown.</source>
-   <translation>Die ersten {shown} von {whole} Bytes sind zu sehen.</translation>
+   <source>The first {shown:,} of {whole:,} bytes are shown.</source>
+   <translation>Die ersten {shown:,} von {whole:,} Bytes sind zu sehen.</translation>
   </message>
   <message>
    <source>The folder is not empty, and nothing in it will be overwritten</source>
@@ -7398,6 +7404,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The folder of the recording.</source>
    <translation>Der Ordner der Aufzeichnung.</translation>
+  </message>
+  <message>
+   <source>The folder of the selected report.</source>
+   <translation>Der Ordner des gewählten Berichts.</translation>
   </message>
   <message>
    <source>The form asks for a condition, a name and a time. From now on the alert is active; like all your actions, it is recorded.</source>
@@ -7840,10 +7850,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Berichtsauftrag konnte nicht gestartet werden: {error}.</translation>
   </message>
   <message>
-   <source>The request is invalid</source>
-   <translation>Der Request ist ungültig</translation>
-  </message>
-  <message>
    <source>The request is malformed</source>
    <translation>Der Request ist fehlerhaft</translation>
   </message>
@@ -7904,6 +7910,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Schema ist ungültig</translation>
   </message>
   <message>
+   <source>The selected report.</source>
+   <translation>Der gewählte Bericht.</translation>
+  </message>
+  <message>
    <source>The selected row.</source>
    <translation>Was dort ausgewählt ist.</translation>
   </message>
@@ -7950,10 +7960,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The session was stopped.</source>
    <translation>Die Sitzung wurde gestoppt.</translation>
-  </message>
-  <message>
-   <source>The sessions have different lengths, so totals are not judged.</source>
-   <translation>Die Sitzungen sind verschieden lang; Summen werden daher nicht beurteilt.</translation>
   </message>
   <message>
    <source>The share session is at another epoch; open another</source>
@@ -8356,6 +8362,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das ist kein Ordner einer Sitzung</translation>
   </message>
   <message>
+   <source>This is not possible</source>
+   <translation>Das ist nicht möglich</translation>
+  </message>
+  <message>
    <source>This is possible only in a session that runs in this window; this one observes a broker elsewhere.</source>
    <translation>Das geht nur in einer Sitzung, die in diesem Fenster läuft; diese beobachtet einen Broker anderswo.</translation>
   </message>
@@ -8370,6 +8380,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This is the past; the session continues in the background. Alt+Right follows it again.</source>
    <translation>Das ist die Vergangenheit; die Sitzung geht dahinter weiter. Alt+Rechts folgt ihr wieder.</translation>
+  </message>
+  <message>
+   <source>This is the past; the session is paused. Alt+Right goes back to the present.</source>
+   <translation>Das ist die Vergangenheit; die Sitzung steht still. Alt+Rechts kehrt in die Gegenwart zurück.</translation>
   </message>
   <message>
    <source>This is the present: F4 steps to the next event.</source>
@@ -8422,6 +8436,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This session began in the middle: what was published before is not known.</source>
    <translation>Diese Sitzung hat mittendrin begonnen: Was vorher veröffentlicht wurde, ist nicht bekannt.</translation>
+  </message>
+  <message>
+   <source>This session has no such event.</source>
+   <translation>Diese Sitzung hat kein solches Ereignis.</translation>
   </message>
   <message>
    <source>This session is not recorded, and its first events are no longer in memory.</source>
@@ -9104,10 +9122,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{name} wird geschrieben</translation>
   </message>
   <message>
-   <source>Written as</source>
-   <translation>Geschrieben wie</translation>
-  </message>
-  <message>
    <source>Written to {message}</source>
    <translation>Geschrieben nach {message}</translation>
   </message>
@@ -9162,6 +9176,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>a or (b and not c)</source>
    <translation>a or (b and not c)</translation>
+  </message>
+  <message>
+   <source>a redrive appends it as shown here</source>
+   <translation>ein Redrive hängt ihn so an, wie er hier steht</translation>
   </message>
   <message>
    <source>a session time</source>
@@ -9556,6 +9574,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>committet</translation>
   </message>
   <message>
+   <source>committed and never delivered: {count:,}</source>
+   <translation>committet und nie zugestellt: {count:,}</translation>
+  </message>
+  <message>
    <source>compaction: the latest of each key</source>
    <translation>Kompaktierung: der letzte Wert je Schlüssel</translation>
   </message>
@@ -9582,6 +9604,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>coordinator change told: {requests}</source>
    <translation>Wechsel des Koordinators gemeldet: {requests}</translation>
+  </message>
+  <message>
+   <source>could not be done: {what}</source>
+   <translation>war nicht möglich: {what}</translation>
   </message>
   <message>
    <source>crash</source>
@@ -9684,8 +9710,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Segmente löschen {limits}</translation>
   </message>
   <message>
+   <source>delivered out of the order of their key: {count:,}</source>
+   <translation>nicht in der Reihenfolge ihres Schlüssels zugestellt: {count:,}</translation>
+  </message>
+  <message>
    <source>delivered to its owner, who has not acknowledged it</source>
    <translation>ihrem Besitzer zugestellt, der sie nicht bestätigt hat</translation>
+  </message>
+  <message>
+   <source>delivered twice: {count:,}</source>
+   <translation>doppelt zugestellt: {count:,}</translation>
   </message>
   <message>
    <source>delivered, and acknowledged or committed</source>
@@ -9898,6 +9932,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>fault</source>
    <translation>Störung</translation>
+  </message>
+  <message>
+   <source>fault {name} is over after one request</source>
+   <translation>Störung {name} endet nach einer Anfrage</translation>
+  </message>
+  <message>
+   <source>fault {name} is over after {count} requests</source>
+   <translation>Störung {name} endet nach {count} Anfragen</translation>
   </message>
   <message>
    <source>filled the disk</source>
@@ -10120,10 +10162,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>sie war vor ihrem Leser da, der hinter ihr begann</translation>
   </message>
   <message>
-   <source>its limit</source>
-   <translation>seine Grenze</translation>
-  </message>
-  <message>
    <source>its reader committed beyond it, and was never given it</source>
    <translation>ihr Leser hat hinter ihr committet und sie nie bekommen</translation>
   </message>
@@ -10272,8 +10310,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wie von unabhängigen Sendern (Poisson)</translation>
   </message>
   <message>
-   <source>limited {topic} to {what}, {policy}</source>
-   <translation>{topic} auf {what} begrenzt, {policy}</translation>
+   <source>limited {topic} to {what}: {policy}</source>
+   <translation>{topic} auf {what} begrenzt: {policy}</translation>
   </message>
   <message>
    <source>line-1 was removed when its session timed out after ten seconds. Nobody read its partition until the group had rebalanced.</source>
@@ -10294,6 +10332,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>lost the partition in a rebalance</source>
    <translation>hat die Partition in einem Rebalance verloren</translation>
+  </message>
+  <message>
+   <source>lost: {count:,}</source>
+   <translation>verloren: {count:,}</translation>
+  </message>
+  <message>
+   <source>lower priorities are evicted</source>
+   <translation>niedrigere Prioritäten werden verdrängt</translation>
   </message>
   <message>
    <source>markers</source>
@@ -10354,6 +10400,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>messages allowed at once above the rate (none: as many as in one second)</source>
    <translation>Nachrichten auf einmal über der Rate (keine: die einer Sekunde)</translation>
+  </message>
+  <message>
+   <source>messages beyond it are rejected</source>
+   <translation>darüber werden Nachrichten abgelehnt</translation>
   </message>
   <message>
    <source>messages in flight</source>
@@ -10476,6 +10526,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>keine Grenze</translation>
   </message>
   <message>
+   <source>no message was delivered twice</source>
+   <translation>keine Nachricht wurde doppelt zugestellt</translation>
+  </message>
+  <message>
+   <source>no message was lost</source>
+   <translation>keine Nachricht ging verloren</translation>
+  </message>
+  <message>
    <source>no partitions</source>
    <translation>keine Partitionen</translation>
   </message>
@@ -10510,10 +10568,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>nobody</source>
    <translation>niemand</translation>
-  </message>
-  <message>
-   <source>nobody commits what it was never given</source>
-   <translation>niemand committet, was er nie bekommen hat</translation>
   </message>
   <message>
    <source>node {node}</source>
@@ -10568,16 +10622,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nicht gesetzt</translation>
   </message>
   <message>
+   <source>not yet acknowledged or dead-lettered: {count:,}</source>
+   <translation>noch weder bestätigt noch ein Dead Letter: {count:,}</translation>
+  </message>
+  <message>
    <source>nothing</source>
    <translation>nichts</translation>
-  </message>
-  <message>
-   <source>nothing is delivered twice</source>
-   <translation>nichts wird doppelt zugestellt</translation>
-  </message>
-  <message>
-   <source>nothing is lost</source>
-   <translation>nichts ist verloren</translation>
   </message>
   <message>
    <source>nothing was committed before</source>
@@ -10658,6 +10708,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>once</source>
    <translation>einmal</translation>
+  </message>
+  <message>
+   <source>only messages that were delivered were committed</source>
+   <translation>nur zugestellte Nachrichten wurden committet</translation>
   </message>
   <message>
    <source>only show what would be done</source>
@@ -10766,6 +10820,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>producers</source>
    <translation>Producer</translation>
+  </message>
+  <message>
+   <source>producers wait</source>
+   <translation>Producer warten</translation>
   </message>
   <message>
    <source>purged by a user before it was acknowledged</source>
@@ -10896,6 +10954,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{group} in {partitions} {where} zurückgesetzt</translation>
   </message>
   <message>
+   <source>restarted</source>
+   <translation>neu gestartet</translation>
+  </message>
+  <message>
    <source>restarted {client}</source>
    <translation>{client} neu gestartet</translation>
   </message>
@@ -10906,6 +10968,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>role</source>
    <translation>Rolle</translation>
+  </message>
+  <message>
+   <source>rule {name} is over</source>
+   <translation>Regel {name} endet</translation>
   </message>
   <message>
    <source>saved</source>
@@ -11144,6 +11210,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>der Broker als Ganzes</translation>
   </message>
   <message>
+   <source>the broker crashed</source>
+   <translation>der Broker ist abgestürzt</translation>
+  </message>
+  <message>
    <source>the broker was started again</source>
    <translation>der Broker wurde neu gestartet</translation>
   </message>
@@ -11160,8 +11230,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>das Ende: alles überspringen</translation>
   </message>
   <message>
-   <source>the order of each key is kept</source>
-   <translation>die Reihenfolge jedes Schlüssels ist gewahrt</translation>
+   <source>the newest messages are dropped</source>
+   <translation>die neuesten Nachrichten werden verworfen</translation>
+  </message>
+  <message>
+   <source>the oldest messages are dropped</source>
+   <translation>die ältesten Nachrichten werden verworfen</translation>
+  </message>
+  <message>
+   <source>the order of each key was kept</source>
+   <translation>die Reihenfolge jedes Schlüssels blieb gewahrt</translation>
   </message>
   <message>
    <source>the program died</source>
@@ -11378,6 +11456,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>waits for its next attempt at {time}</source>
    <translation>wartet auf den nächsten Versuch um {time}</translation>
+  </message>
+  <message>
+   <source>wall clock set by {time} s</source>
+   <translation>Wanduhr um {time} s verstellt</translation>
   </message>
   <message>
    <source>was reset to before it</source>
@@ -11804,10 +11886,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} ruhende Consumer</translation>
   </message>
   <message>
-   <source>{count} in all</source>
-   <translation>{count} insgesamt</translation>
-  </message>
-  <message>
    <source>{count} items</source>
    <translation>{count} Einträge</translation>
   </message>
@@ -11834,6 +11912,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} messages, published in batches</source>
    <translation>{count} Nachrichten, in Batches veröffentlicht</translation>
+  </message>
+  <message>
+   <source>{count} more</source>
+   <translation>{count} weitere</translation>
   </message>
   <message>
    <source>{count} more keys</source>
@@ -11908,12 +11990,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{dead} von {queue}</translation>
   </message>
   <message>
-   <source>{depth:,} of {limit:,}</source>
-   <translation>{depth:,} von {limit:,}</translation>
-  </message>
-  <message>
-   <source>{depth:,}, no limit</source>
-   <translation>{depth:,}, keine Grenze</translation>
+   <source>{depth} of {limit}</source>
+   <translation>{depth} von {limit}</translation>
   </message>
   <message>
    <source>{depth}, no limit</source>
@@ -11934,10 +12012,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{done} of {total} dead letters of {topic} were redriven.</source>
    <translation>{done} von {total} Dead Letters von {topic} wurden zurückgeführt.</translation>
-  </message>
-  <message>
-   <source>{done} of {total} parts</source>
-   <translation>{done} von {total} Teilen</translation>
   </message>
   <message>
    <source>{first:,} to {end:,}</source>
@@ -12076,6 +12150,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{listens} führt zu {where}</translation>
   </message>
   <message>
+   <source>{live} {speed}×, behind by {time}</source>
+   <translation>{live} {speed}×, {time} im Rückstand</translation>
+  </message>
+  <message>
+   <source>{live}, PAUSED</source>
+   <translation>{live}, PAUSE</translation>
+  </message>
+  <message>
    <source>{looked} messages were searched, {end}; {found} match.</source>
    <translation>{looked} Nachrichten durchsucht, {end}; {found} passen.</translation>
   </message>
@@ -12142,6 +12224,14 @@ Click to choose another scenario.</source>
 Klicken, um ein anderes Szenario zu wählen.</translation>
   </message>
   <message>
+   <source>{name} (dead-letters)</source>
+   <translation>{name} (macht Dead Letters daraus)</translation>
+  </message>
+  <message>
+   <source>{name} (refuses)</source>
+   <translation>{name} (weist ab)</translation>
+  </message>
+  <message>
    <source>{name} (retriable)</source>
    <translation>{name} (wiederholbar)</translation>
   </message>
@@ -12194,8 +12284,8 @@ Klicken, um ein anderes Szenario zu wählen.</translation>
    <translation>{name} ist nicht abgestürzt.</translation>
   </message>
   <message>
-   <source>{name} is full: {depth} of {limit}</source>
-   <translation>{name} ist voll: {depth} von {limit}</translation>
+   <source>{name} is full: {depth}</source>
+   <translation>{name} ist voll: {depth}</translation>
   </message>
   <message>
    <source>{name} is locked.</source>
@@ -12524,6 +12614,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{time} auf mehr zum gemeinsamen Senden</translation>
   </message>
   <message>
+   <source>{time} in all</source>
+   <translation>{time} insgesamt</translation>
+  </message>
+  <message>
    <source>{time} later</source>
    <translation>{time} später</translation>
   </message>
@@ -12638,6 +12732,10 @@ In ihn wird nichts geschrieben. Sitzung &gt; Entsperren öffnet ihn für eine We
    <translation>{what}, für {time} s</translation>
   </message>
   <message>
+   <source>{what} is over</source>
+   <translation>{what}: vorbei</translation>
+  </message>
+  <message>
    <source>{what} {count:,}</source>
    <translation>{what} {count:,}</translation>
   </message>
@@ -12646,7 +12744,19 @@ In ihn wird nichts geschrieben. Sitzung &gt; Entsperren öffnet ihn für eine We
    <translation>{what}, 1-mal</translation>
   </message>
   <message>
-   <source>{what}, every {count}.</source>
+   <source>{what}, every {count}nd</source>
+   <translation>{what}, jeder {count}.</translation>
+  </message>
+  <message>
+   <source>{what}, every {count}rd</source>
+   <translation>{what}, jeder {count}.</translation>
+  </message>
+  <message>
+   <source>{what}, every {count}st</source>
+   <translation>{what}, jeder {count}.</translation>
+  </message>
+  <message>
+   <source>{what}, every {count}th</source>
    <translation>{what}, jeder {count}.</translation>
   </message>
   <message>

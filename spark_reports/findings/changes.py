@@ -13,8 +13,8 @@ FULL_DISK = "disk full"  # what the fault is called
 _ALERT = ("alert_raised", "alert_over")
 
 
-def alerted(told: Evidence) -> Iterator[Finding]:
-    times_of = grouped(told.rows["markers"], "kind", "cause")
+def alerted(evidence: Evidence) -> Iterator[Finding]:
+    times_of = grouped(evidence.rows["markers"], "kind", "cause")
     for name in [cause for kind, cause in times_of if kind == "alert_raised"]:
         times, over = ([row["time_ns"] for row in times_of.get((kind, name), ())] for kind in _ALERT)
         lasted = f"It was over at {text.clock(over[-1])}." if len(over) == len(times) else "It lasted to the end."
@@ -27,21 +27,22 @@ def alerted(told: Evidence) -> Iterator[Finding]:
         )
 
 
-def broken_cluster(told: Evidence) -> Iterator[Finding]:
+def broken_cluster(evidence: Evidence) -> Iterator[Finding]:
     """Each incident of a cluster, in the words in which the window tells it."""
-    for row in told.rows["cluster"]:
+    for row in evidence.rows["cluster"]:
         if row["kind"] == "incident":
             first, _, rest = row["cause"].partition("; ")
             first, rest = (f"{part[:1].upper()}{part[1:]}" for part in (first, rest))
             yield Finding(WARN, first, f"{rest}." if rest else "", "cluster", row["began_ns"], INCIDENT)
 
 
-def stopped(told: Evidence) -> Iterator[Finding]:
+def stopped(evidence: Evidence) -> Iterator[Finding]:
     """Faults of the whole broker, such as a full disk, with which publishing all but stopped: its producers waited."""
-    scale = told.scale
-    faults = [row for row in told.rows["markers"] if row["kind"] == "fault" and not row["client"] and not row["group"]]
-    published = [one for one in told.rows["throughput"] if one["dimension"] == "producer" and one["messages"]]
-    per_s = told.series(published, "messages") / scale.width_ns * 1e9
+    scale = evidence.scale
+    markers = evidence.rows["markers"]
+    faults = [row for row in markers if row["kind"] == "fault" and not row["client"] and not row["group"]]
+    published = [one for one in evidence.rows["throughput"] if one["dimension"] == "producer" and one["messages"]]
+    per_s = evidence.series(published, "messages") / scale.width_ns * 1e9
     for row in faults:
         at = scale.bucket(row["time_ns"])
         before, after = (

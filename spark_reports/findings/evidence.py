@@ -17,8 +17,8 @@ SPARE: Final = 0.8  # of its time that a reader is to be busy
 UNEVEN = 1.5  # a partition with this many times its fair share is worth a sentence
 HOT = 1 / 3  # of a partition's messages with one key
 MOST_LONGER = 60  # times as long as a message takes: who finishes nothing for so long stands still
-Series = NDArray[np.float64]  # one number a time bucket
-Place = tuple[str, int]  # topic, partition
+BucketValues = NDArray[np.float64]  # one number a time bucket
+TopicPartition = tuple[str, int]  # topic, partition
 
 
 class Evidence:
@@ -32,20 +32,20 @@ class Evidence:
         self.whole = whole
 
     @cached_property
-    def readers(self) -> dict[str, Reader]:
+    def readers(self) -> dict[str, ReaderEvidence]:
         """Each group, queue and subscription that somebody reads, by name."""
         lags = grouped(self.rows["lag"], "group")
         waits = grouped(self.rows["queues"], "queue")
         members = grouped(self.rows["consumers_over_time"], "group")
         return {
-            name: Reader(self, name, lags.get((name,), ()), waits.get((name,), ()), members.get((name,), ()))
+            name: ReaderEvidence(self, name, lags.get((name,), ()), waits.get((name,), ()), members.get((name,), ()))
             for (name,) in sorted({*lags, *waits})
         }
 
     def groups_of(self, topic: str) -> list[str]:
         return sorted({row["group"] for row in self.rows["redeliveries"] if row["topic"] == topic and row["delivered"]})
 
-    def knows(self, group: str) -> bool:
+    def is_work_known(self, group: str) -> bool:
         """Whether the session runs its readers: of other programs fetches and commits alone are known."""
         return not any(row["outside"] for row in self.rows["consumers"] if row["group"] == group and row["delivered"])
 
@@ -53,21 +53,21 @@ class Evidence:
         """Whether all who read were busy as long as they were there, as far as that is known."""
         return group in self.readers and self.readers[group].has_no_reserve
 
-    def series(self, rows: Rows, value: str) -> Series:
+    def series(self, rows: Rows, value: str) -> BucketValues:
         found = np.zeros(self.scale.buckets)
         for row in rows:
             found[self.scale.bucket(row["start_ns"])] += row[value] or 0
         return found
 
 
-class Member(NamedTuple):
+class MemberSeries(NamedTuple):
     """How long a reader was there and busy in each bucket (ns), what it finished, and how long that took it (ns)."""
 
-    there: Series
-    busy: Series
-    done: Series
-    worked: Series
-    held: Series  # messages in hand
+    there: BucketValues
+    busy: BucketValues
+    done: BucketValues
+    worked: BucketValues
+    held: BucketValues  # messages in hand
 
     def each_s(self, at: NDArray[np.bool_]) -> float:
         """How long a message took it on average in these buckets; nan if it finished none."""
@@ -75,90 +75,101 @@ class Member(NamedTuple):
         return float(self.worked[at].sum()) / done / 1e9 if done else np.nan
 
     def share(self, at: NDArray[np.bool_]) -> float:
-        """Of the time that it was there in these buckets, how much it was busy."""
+        """The share of the member's presence in these buckets in which it was busy, 0 to 1."""
         there = float(self.there[at].sum())
         return min(1.0, float(self.busy[at].sum()) / there) if there else 0.0
 
 
-class Reader:
+class PartitionSeries(NamedTuple):
+    """The messages that came in each bucket, and those behind at its end: a group's of a partition, or a queue's."""
+
+    came: BucketValues
+    behind: BucketValues
+
+
+class ReaderEvidence:
     """A group, queue or subscription over time: what came, what waited at the ends of buckets, and who worked on it."""
 
-    def __init__(self, told: Evidence, name: str, lags: Rows, waits: Rows, members: Rows) -> None:
-        self.told, self.name, self.is_group = told, name, not waits
-        scale = told.scale
+    def __init__(self, evidence: Evidence, name: str, lags: Rows, waits: Rows, members: Rows) -> None:
+        self.evidence, self.name = evidence, name
+        self.is_group = not waits  # the table of queues has queues and subscriptions, and no groups
+        scale = evidence.scale
         self.width_s = scale.width_ns / 1e9
-        self.members: dict[str, Member] = {}
+        self.members: dict[str, MemberSeries] = {}
         for (client,), rows in grouped(members, "client").items():
             names = ("there_ns", "busy_ns", "done", "each_ns", "in_hand")
-            there, busy, done, each, held = (told.series(rows, name) for name in names)
-            self.members[client] = Member(there, busy, done, each * done, held)
-        self.in_hand = told.series(members, "in_hand")
-        self.places: dict[Place, tuple[Series, Series]] = {}  # what came, and what was behind
+            there, busy, done, each, held = (evidence.series(rows, name) for name in names)
+            self.members[client] = MemberSeries(there, busy, done, each * done, held)
+        self.in_hand = evidence.series(members, "in_hand")
+        self.places: dict[TopicPartition, PartitionSeries] = {}
         for (topic, partition), rows in grouped(lags, "topic", "partition").items():
-            ends = np.maximum.accumulate(told.series(rows, "end_offset"))
+            ends = np.maximum.accumulate(evidence.series(rows, "end_offset"))
+            # What is behind at the end of the first bucket may have come long before: it is not counted as come.
             came = np.diff(ends, prepend=min(ends[0], rows[0]["lag"] or 0))
-            self.places[topic, partition] = came, told.series(rows, "lag")
+            self.places[topic, partition] = PartitionSeries(came, evidence.series(rows, "lag"))
         if self.is_group:
             self.topics = sorted({topic for topic, _ in self.places})
-            self.came: Series = sum((came for came, _ in self.places.values()), np.zeros(scale.buckets))
-            behind: Series = sum((lag for _, lag in self.places.values()), np.zeros(scale.buckets))
-            self.waiting: Series = np.maximum(behind - self.in_hand, 0)
+            self.came: BucketValues = sum((one.came for one in self.places.values()), np.zeros(scale.buckets))
+            behind: BucketValues = sum((one.behind for one in self.places.values()), np.zeros(scale.buckets))
+            self.waiting: BucketValues = np.maximum(behind - self.in_hand, 0)
             self.left = behind  # what waits or is in hand
         else:
-            own = {row["topic"] for row in told.rows["redeliveries"] if row["group"] == name}
+            own = {row["topic"] for row in evidence.rows["redeliveries"] if row["group"] == name}
             self.topics = sorted(own) or [name]
-            of_topics = [one for one in told.rows["throughput"] if one["dimension"] == "topic"]
-            self.came = told.series([one for one in of_topics if one["name"] in self.topics], "messages")
-            self.waiting = told.series(waits, "waiting")
+            of_topics = [one for one in evidence.rows["throughput"] if one["dimension"] == "topic"]
+            self.came = evidence.series([one for one in of_topics if one["name"] in self.topics], "messages")
+            self.waiting = evidence.series(waits, "waiting")
             self.left = self.waiting + self.in_hand
 
     @cached_property
-    def knows(self) -> bool:
-        return self.told.knows(self.name)
+    def is_work_known(self) -> bool:
+        return self.evidence.is_work_known(self.name)
 
     @cached_property
-    def everything(self) -> NDArray[np.bool_]:
+    def all_buckets(self) -> NDArray[np.bool_]:
         return np.ones(len(self.came), dtype=bool)
 
     @cached_property
     def usual_s(self) -> float:
-        """What a message takes the quickest of its members that did some; 0 if nobody did."""
+        """Seconds per message of the fastest member that handled more than a few messages; 0 if nobody did."""
         most = max((member.done.sum() for member in self.members.values()), default=0)
-        each = [one.each_s(self.everything) for one in self.members.values() if one.done.sum() >= most / 20 and most]
+        each = [one.each_s(self.all_buckets) for one in self.members.values() if one.done.sum() >= most / 20 and most]
         return min(each, default=0.0)
 
-    def owners(self, place: Place, from_ns: int, to_ns: int) -> set[str]:
+    def owners(self, place: TopicPartition, from_ns: int, to_ns: int) -> set[str]:
         return {
             row["client"]
-            for row in self.told.rows["ownership"]
-            if row["group"] == self.name and (row["topic"], row["partition"]) == place
-            and row["from_ns"] < to_ns and row["to_ns"] > from_ns
-        }  # fmt: skip
+            for row in self.evidence.rows["ownership"]
+            if row["group"] == self.name
+            and (row["topic"], row["partition"]) == place
+            and row["from_ns"] < to_ns
+            and row["to_ns"] > from_ns
+        }
 
-    def owned(self, client: str, from_ns: int, to_ns: int) -> list[Place]:
+    def owned(self, client: str, from_ns: int, to_ns: int) -> list[TopicPartition]:
         """The partitions that the client had then; none of what nobody assigns."""
         return [place for place in self.places if client in self.owners(place, from_ns, to_ns)]
 
     def busy(self, at: NDArray[np.bool_]) -> dict[str, float]:
         """How busy each member that was there in these buckets was."""
-        there = self.told.scale.width_ns * float(at.sum()) * 0.2
+        there = self.evidence.scale.width_ns * float(at.sum()) * 0.2
         return {name: one.share(at) for name, one in self.members.items() if one.there[at].sum() >= max(there, 1)}
 
     def shared(self, per_s: float, each_s: float, members: int) -> float:
-        """How busy the busiest of so many members is, if they share what comes: who has one partition more has more."""
+        """How busy the busiest of so many members is, if they share what comes: some have one partition more."""
         most = -(-len(self.places) // members) / len(self.places) if self.is_group and self.places else 1 / members
         return per_s * each_s * most
 
     @property
     def has_no_reserve(self) -> bool:
         """Whether all who read were busy as long as they were there, as far as that is known."""
-        busy = [one.share(self.everything) for one in self.members.values() if one.done.sum()]
-        return bool(busy) and self.knows and min(busy) >= FULL
+        busy = [one.share(self.all_buckets) for one in self.members.values() if one.done.sum()]
+        return bool(busy) and self.is_work_known and min(busy) >= FULL
 
 
-def absences(member: Member, reader: Reader) -> Iterator[tuple[int, int]]:
+def absences(member: MemberSeries, reader: ReaderEvidence) -> Iterator[tuple[int, int]]:
     """The buckets, from one up to another, in which it was not there any more, or stood still with work in hand."""
-    width_s, each_s = reader.width_s, member.each_s(reader.everything)
+    width_s, each_s = reader.width_s, member.each_s(reader.all_buckets)
     long_s = MOST_LONGER * (reader.usual_s if np.isnan(each_s) else each_s)
     seen = np.flatnonzero(member.there > 0)
     if not len(seen):
@@ -191,7 +202,7 @@ def runs(at: NDArray[np.bool_], join: int = 0) -> list[tuple[int, int]]:
     return found
 
 
-def key_of(told: Evidence, place: Place) -> Row | None:
+def key_of(evidence: Evidence, place: TopicPartition) -> Row | None:
     """The key that makes a partition hot, if one does."""
-    found = next((row for row in told.rows["hot_keys"] if (row["topic"], row["partition"]) == place), None)
+    found = next((row for row in evidence.rows["hot_keys"] if (row["topic"], row["partition"]) == place), None)
     return found if found is not None and found["share_of_partition"] >= HOT else None

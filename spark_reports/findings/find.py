@@ -28,15 +28,20 @@ _SCHEMA = pa.schema(
 
 
 _FINDERS = (
-    recording.reconciled, recording.recorded, recording.audited,
-    messages.deleted, messages.dead, messages.retried, messages.expired, messages.refused_by_schema,
-    messages.turned_away, messages.repeated,
+    recording.reconciled,
+    recording.recorded,
+    recording.audited,
+    messages.deleted,
+    messages.dead,
+    messages.retried,
+    messages.expired,
+    messages.refused_by_schema,
+    messages.turned_away,
+    messages.repeated,
     load.blocked,
-)  # fmt: skip
+)
 #: What takes time to be seen.
-_OVER_TIME = (
-    behind.behind, behind.did_nothing, waits.unfinished, waits.held_up,
-)  # fmt: skip
+_OVER_TIME = (behind.behind, behind.did_nothing, waits.unfinished, waits.held_up)
 _CHANGES = (changes.broken_cluster, changes.alerted, changes.stopped, waits.late, waits.replayed)
 
 

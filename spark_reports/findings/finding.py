@@ -72,7 +72,7 @@ class Finding(NamedTuple):
 
 
 def by_harm(findings: Sequence[Finding]) -> list[Finding]:
-    """Orders findings: unreliable data first, good news last, and the greatest harm first."""
+    """The findings in order: unreliable data first, then by harm, the greatest first; good news last."""
 
     def place(finding: Finding) -> tuple[int, float, int]:
         last = {BAD: 0, GOOD: 2}.get(finding.level, 1)

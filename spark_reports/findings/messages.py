@@ -17,15 +17,15 @@ OFTEN = 0.01  # of the leases
 NEAR_LEASE = 0.5  # of a lease: the work is nearly as long
 
 
-def dead(told: Evidence) -> Iterator[Finding]:
-    causes = told.rows["dead_letters"]
+def dead(evidence: Evidence) -> Iterator[Finding]:
+    causes = evidence.rows["dead_letters"]
     total = sum(row["dead_lettered"] for row in causes)
     if not total:
         return
     worst, of = causes[0], text.listed(sorted({row["group"] for row in causes}))
     share = text.share(worst["dead_lettered"] / total)
     sentence = f"Most often: {worst['cause'] or 'no cause given'} ({share}, in {worst['group']})."
-    hot = next((row for row in told.rows["dead_letter_keys"] if row["key"] is not None), None)
+    hot = next((row for row in evidence.rows["dead_letter_keys"] if row["key"] is not None), None)
     if hot is not None and hot["dead_lettered"] > max(1, total * 0.2):
         sentence += f" {text.share(hot['dead_lettered'] / total)} have the key {hot['key']}."
     redriven = sum(row["redriven"] for row in causes)
@@ -34,7 +34,7 @@ def dead(told: Evidence) -> Iterator[Finding]:
         words = {"recovered": "acknowledged", "died_again": "dead again", "waiting": "still waiting"}
         parts = [f"{count:,} {words[name]}" for name, count in results.items() if count]
         sentence += f" {text.plural(redriven, 'was', 'were')} redriven: {text.listed(parts)}."
-    tried, helped, _failed = _again([row for row in told.rows["redeliveries"] if row["group"] == worst["group"]])
+    tried, helped, _failed = _again([row for row in evidence.rows["redeliveries"] if row["group"] == worst["group"]])
     # Whatever died had failed at every attempt. That it would again is known where no attempt helped anything.
     poison = tried > 0 and helped <= HELPLESS * tried and not worst["recovered"]
     messages, left = total - results["died_again"], total - redriven
@@ -54,15 +54,15 @@ def dead(told: Evidence) -> Iterator[Finding]:
     )
 
 
-def deleted(told: Evidence) -> Iterator[Finding]:
+def deleted(evidence: Evidence) -> Iterator[Finding]:
     """Messages deleted before a group got them, which are lost to that group."""
-    for (group,), mine in grouped(told.rows["deleted_unread"], "group").items():
+    for (group,), mine in grouped(evidence.rows["deleted_unread"], "group").items():
         total, at_most = sum(row["messages"] for row in mine), any(row["at_most"] for row in mine)
         parts = [f"{row['messages']:,} of {text.place(row['topic'], row['partition'])}" for row in mine]
         first, last = min(row["first_ns"] for row in mine), max(row["last_ns"] for row in mine)
         when = f"at {text.clock(first)}" if first == last else f"from {text.clock(first)} to {text.clock(last)}"
-        topics = sorted({row["topic"] for row in mine}) if group in told.readers else []
-        over = [cause for topic in topics for cause, _ in overloads(told.readers[group], topic)]
+        topics = sorted({row["topic"] for row in mine}) if group in evidence.readers else []
+        over = [cause for topic in topics for cause, _ in overloads(evidence.readers[group], topic)]
         compacted = " Compaction may have removed some of them before." if at_most else ""
         yield Finding(
             WARN,
@@ -80,15 +80,15 @@ def deleted(told: Evidence) -> Iterator[Finding]:
         )
 
 
-def retried(told: Evidence) -> Iterator[Finding]:
-    later = [row for row in told.rows["redeliveries"] if row["attempt"] > 1 and row["delivered"]]
+def retried(evidence: Evidence) -> Iterator[Finding]:
+    later = [row for row in evidence.rows["redeliveries"] if row["attempt"] > 1 and row["delivered"]]
     for (group,), again in grouped(later, "group").items():
         tried, helped, failed = _again(again)
         if failed < FEWEST_RETRIES or helped > HELPLESS * tried:
             continue
-        held = [row for row in told.rows["leases"] if row["queue"] == group and row["leased"]]
+        held = [row for row in evidence.rows["leases"] if row["queue"] == group and row["leased"]]
         mean_s = sum(row["held_ns"] for row in held) / max(1, sum(row["leased"] for row in held)) / 1e9
-        config = told.settings.queue_config(group)
+        config = evidence.settings.queue_config(group)
         now = f" It allows {config['max_attempts']} attempts now." if "max_attempts" in config else ""
         yield Finding(
             INFO,
@@ -108,16 +108,15 @@ def _again(rows: Rows) -> tuple[int, int, int]:
     return tried, helped, sum(row[name] or 0 for row in later for name in ("nacked", "lease_expired"))
 
 
-def expired(told: Evidence) -> Iterator[Finding]:
-    faults = {row["client"] for row in told.rows["markers"] if row["kind"] == "fault"}
-    for (queue,), mine in sorted(grouped(told.rows["leases"], "queue").items()):
+def expired(evidence: Evidence) -> Iterator[Finding]:
+    faults = {row["client"] for row in evidence.rows["markers"] if row["kind"] == "fault"}
+    for (queue,), mine in sorted(grouped(evidence.rows["leases"], "queue").items()):
         gone, all_of_them, longer = (sum(row[name] for row in mine) for name in ("expired", "leased", "extended"))
         if not gone:
             continue
         late = sorted((row for row in mine if row["expired"]), key=lambda row: -row["expired"])
         who = text.listed([f"{row['client']} ({row['expired']:,})" for row in late])
-        lease_ms = told.settings.lease_ms(queue)
-        lease_s = (lease_ms or 0.0) / 1e3
+        lease_s = (evidence.settings.lease_ms(queue) or 0.0) / 1e3
         lasts = f" A lease lasts {text.duration(lease_s * 1e9)}." if lease_s else ""
         struck = sorted(faults & {row["client"] for row in late})
         why = f"Faults struck {text.listed(struck)} in the same session. " if struck else ""
@@ -142,8 +141,8 @@ def expired(told: Evidence) -> Iterator[Finding]:
         )
 
 
-def refused_by_schema(told: Evidence) -> Iterator[Finding]:
-    rows = told.rows["refusals"]
+def refused_by_schema(evidence: Evidence) -> Iterator[Finding]:
+    rows = evidence.rows["refusals"]
     total = sum(row["messages"] for row in rows)
     if total:
         worst, dead = rows[0], sum(row["messages"] for row in rows if row["outcome"] == DEAD_LETTERED)
@@ -162,8 +161,8 @@ def refused_by_schema(told: Evidence) -> Iterator[Finding]:
         )
 
 
-def turned_away(told: Evidence) -> Iterator[Finding]:
-    rows, blockers = told.rows["backpressure_series"], told.rows["blockers"]
+def turned_away(evidence: Evidence) -> Iterator[Finding]:
+    rows, blockers = evidence.rows["backpressure_series"], evidence.rows["blockers"]
     by_schema = sum(row["rejected"] for row in blockers if row["reason"] == "schema")
     counts = {kind: sum(row[kind] for row in rows) for kind in OUTCOMES}
     counts["rejected"] -= by_schema  # a finding of its own
@@ -177,7 +176,7 @@ def turned_away(told: Evidence) -> Iterator[Finding]:
             f"{text.listed(parts, 4)}, on {text.listed(topics)}.{_for_want(blockers)}",
             "backpressure",
             kind="turned-away"
-            if any(told.has_no_reserve(one) for name in topics for one in told.groups_of(name))
+            if any(evidence.has_no_reserve(one) for name in topics for one in evidence.groups_of(name))
             else "",
             harm=Harm(rejected=counts["rejected"], lost=total - counts["rejected"]),
         )
@@ -194,8 +193,8 @@ def _for_want(blockers: Rows) -> str:
     return f" {most:,} of them because {topic} was {reason}{reader}."
 
 
-def repeated(told: Evidence) -> Iterator[Finding]:
-    rows = told.rows["redeliveries"]
+def repeated(evidence: Evidence) -> Iterator[Finding]:
+    rows = evidence.rows["redeliveries"]
     delivered = sum(row["delivered"] for row in rows)
     again = sum(row["delivered"] for row in rows if row["attempt"] > 1)
     if again:

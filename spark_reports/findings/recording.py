@@ -8,10 +8,10 @@ from spark_reports.findings.finding import BAD, GOOD, LOST, WARN, Finding, Harm
 from spark_reports.tables.audit import CHECKS
 
 
-def reconciled(told: Evidence) -> Iterator[Finding]:
-    if not told.whole:  # a part has no totals to compare with
+def reconciled(evidence: Evidence) -> Iterator[Finding]:
+    if not evidence.whole:  # a part has no totals to compare with
         return
-    rows = told.rows["reconciliation"]
+    rows = evidence.rows["reconciliation"]
     wrong = [row for row in rows if not row["equal"]]
     if wrong:
         parts = [f"{row['name'].replace('_', ' ')} {row['recorded']:,} instead of {row['summary']:,}" for row in wrong]
@@ -37,8 +37,8 @@ def reconciled(told: Evidence) -> Iterator[Finding]:
         )
 
 
-def recorded(told: Evidence) -> Iterator[Finding]:
-    rows = told.rows["recording"]
+def recorded(evidence: Evidence) -> Iterator[Finding]:
+    rows = evidence.rows["recording"]
     missing = sum(row["missing"] for row in rows)
     doubled = sum(row["doubled"] for row in rows)
     if missing:
@@ -63,8 +63,8 @@ def recorded(told: Evidence) -> Iterator[Finding]:
         )
 
 
-def audited(told: Evidence) -> Iterator[Finding]:
-    for row in told.rows["audit"]:
+def audited(evidence: Evidence) -> Iterator[Finding]:
+    for row in evidence.rows["audit"]:
         if not row["ok"]:
             yield Finding(
                 BAD,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Final, NamedTuple
 
 import resources
@@ -20,13 +19,10 @@ class Remedy(NamedTuple):
     sqs: str = ""
 
 
-REMEDIES: Final = {
-    kind: Remedy(**found)
-    for kind, found in tomllib.loads(resources.path("report", "remedies.toml").read_text(encoding="utf-8")).items()
-}
+REMEDIES: Final = {kind: Remedy(**found) for kind, found in resources.table("report", "remedies.toml").items()}
 
 
 def remedy_of(finding: Finding) -> Remedy | None:
-    """What to do about `finding`; its own advice, if it has some."""
+    """The remedy for `finding`, with the finding's own advice if it has some; None if its kind has no remedy."""
     known = REMEDIES.get(finding.kind)
     return known._replace(advice=finding.advice) if known and finding.advice else known

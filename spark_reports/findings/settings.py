@@ -44,7 +44,7 @@ class Settings:
         return float(told) if isinstance(told, int | float) else None
 
     def session_timeout_ms(self, group: str) -> float | None:
-        """After how long without a heartbeat a member of the group is dead; None if not told."""
+        """The session timeout of the group's members; None if it is not known."""
         told = self._named("groups", group).get("session_timeout_ms")
         return float(told) if isinstance(told, int | float) else None
 
@@ -65,7 +65,7 @@ def _mapping(found: object) -> Mapping[str, Any]:
 
 
 def _read(text: str) -> Mapping[str, Any]:
-    """Nothing is executed, and nothing is taken that refers to itself."""
+    """The settings in YAML `text`; {} if it cannot be read or has aliases, which could expand without end."""
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.CSafeLoader)):
             return {}

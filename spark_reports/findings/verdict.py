@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from spark_reports import text
 from spark_reports.findings.finding import BAD, GOOD, INCIDENT, WARN, Finding
-from spark_reports.request.assertions import Verdict
+from spark_reports.request.assertions import AssertionVerdict
 
 NEEDED_FOR_LOSS = frozenset({"audit", "backpressure"})  # parts without which nobody knows whether a message was lost
 
@@ -19,9 +19,9 @@ class Summary(NamedTuple):
 
 
 def verdict(
-    findings: Sequence[Finding], judged: Sequence[Verdict], problems: Sequence[str], parts: Collection[str]
+    findings: Sequence[Finding], judged: Sequence[AssertionVerdict], problems: Sequence[str], parts: Collection[str]
 ) -> Summary:
-    """From the findings in their order, the assertions, and the problems of the recording."""
+    """The summary of a report: of its ordered findings, its assertions, and the problems of the recording."""
     bad = [one for one in findings if one.level == BAD]
     harmful = [one for one in findings if one.level != BAD and (one.harm.weight_s > 0 or one.kind == INCIDENT)]
     told = _soundness(bad, problems) or _loss(harmful, parts)

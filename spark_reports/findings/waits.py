@@ -12,9 +12,9 @@ OPEN_TRANSACTION = "open-transaction"
 FEWEST_NS = 1_000_000_000  # a wait for a transaction that is worth a sentence
 
 
-def unfinished(told: Evidence) -> Iterator[Finding]:
+def unfinished(evidence: Evidence) -> Iterator[Finding]:
     """A rebalance that never ended."""
-    for row in told.rows["rebalances"]:
+    for row in evidence.rows["rebalances"]:
         if not row["finished"]:
             because = f", because {row['cause']}" if row["cause"] else ""
             yield Finding(
@@ -28,10 +28,10 @@ def unfinished(told: Evidence) -> Iterator[Finding]:
             return
 
 
-def held_up(told: Evidence) -> Iterator[Finding]:
+def held_up(evidence: Evidence) -> Iterator[Finding]:
     """The transaction for which the most messages waited longest at the last stable offset."""
-    together = grouped(told.rows["stable_waits"], "transactional_id", "to_ns")
-    worst = max(together.values(), key=_waited_s, default=None)
+    together = grouped(evidence.rows["stable_waits"], "transactional_id", "to_ns")
+    worst = max(together.values(), key=_message_s, default=None)
     if worst is None or max(row["waited_ns"] for row in worst) < FEWEST_NS:
         return
     longest = max(worst, key=lambda row: row["waited_ns"])
@@ -49,33 +49,33 @@ def held_up(told: Evidence) -> Iterator[Finding]:
         longest["from_ns"],
         OPEN_TRANSACTION,
         f"Its producer {longest['client']} left it open. read_committed readers see nothing beyond it.",
-        harm=Harm(delayed=messages, message_s=_waited_s(worst)),
+        harm=Harm(delayed=messages, message_s=_message_s(worst)),
     )
 
 
-def _waited_s(rows: list[Row]) -> float:
+def _message_s(rows: list[Row]) -> float:
     """Message-seconds, each half of the wait on average."""
     return float(sum(row["messages"] * row["waited_ns"] for row in rows) / 2e9)
 
 
-def late(told: Evidence) -> Iterator[Finding]:
-    whole = next((row for row in told.rows["latency"] if row["measure"] == "delivered"), None)
+def late(evidence: Evidence) -> Iterator[Finding]:
+    whole = next((row for row in evidence.rows["latency"] if row["measure"] == "delivered"), None)
     if whole is None:
         return
     half = f"within {text.duration(whole['p50_ns'])}" if whole["p50_ns"] else "at once"
     headline = f"Half of the messages were delivered {half}, 99{text.NBSP}% within {text.duration(whole['p99_ns'])}"
     if not whole["p99_ns"]:
         headline = f"99{text.NBSP}% of the messages were delivered at once"
-    groups = [row for row in told.rows["latency_by_group"] if row["measure"] == "delivered"]
+    groups = [row for row in evidence.rows["latency_by_group"] if row["measure"] == "delivered"]
     slowest = max(groups, key=lambda row: row["p99_ns"])
     detail = f"Slowest is {slowest['group']} on {slowest['topic']}: p99 {text.duration(slowest['p99_ns'])}."
     yield Finding(INFO, headline, detail, "latency")
 
 
-def replayed(told: Evidence) -> Iterator[Finding]:
+def replayed(evidence: Evidence) -> Iterator[Finding]:
     """Groups that read messages from before their first member joined. That wait is no delay of a reader."""
     whole, groups, over_time = (
-        [row for row in told.rows[name] if row["measure"] == "replayed"]
+        [row for row in evidence.rows[name] if row["measure"] == "replayed"]
         for name in ("latency", "latency_by_group", "latency_over_time")
     )
     if not whole:

@@ -69,7 +69,7 @@ class Making:
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
-        """What libraries say goes into the log, and so does any error that is none of ours: that is `Failed`."""
+        """Write stderr and unexpected errors to the log; the latter raise `Failed`."""
         with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
             try:
                 yield

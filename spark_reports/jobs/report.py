@@ -9,11 +9,12 @@ from spark_reports.findings.finding import Finding
 from spark_reports.findings.settings import Settings
 from spark_reports.jobs.outcome import Outcome
 from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES
-from spark_reports.output.exports import dated, junit, write_table
+from spark_reports.output.exports import dated, write_table
+from spark_reports.output.junit import junit
 from spark_reports.output.schema_document import document
 from spark_reports.page.page import render
 from spark_reports.pipeline.collect import Made, make_tables
-from spark_reports.request.assertions import Verdict, judge, verdicts_table
+from spark_reports.request.assertions import AssertionVerdict, judge, verdicts_table
 from spark_reports.request.request import Request
 from spark_reports.rows import Tables
 from spark_reports.sessions.session import SessionInfo
@@ -32,7 +33,7 @@ class Report:
     made: Made
     rows: Tables
     findings: list[Finding]
-    verdicts: list[Verdict]
+    verdicts: list[AssertionVerdict]
 
     @classmethod
     def of(cls, spark: SparkSession, request: Request, info: SessionInfo, progress: Progress) -> Report:

@@ -25,17 +25,14 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-import pyarrow as pa
-
-from broker_core.recording import schema
 from spark_reports.errors import Cancelled, Failed, ReportError, told
 from spark_reports.jobs.cancellation import Cancellation, lines_of
 from spark_reports.jobs.making import Making
+from spark_reports.jobs.tiny_session import tiny_session
 from spark_reports.pipeline.collect import make_tables
 from spark_reports.request.request import Request, add_arguments, request_of
-from spark_reports.sessions.session import SessionInfo
 from spark_reports.spark.java import find_java
 from spark_reports.spark.jvm import Jvm, spark_session
 from spark_reports.spark.progress import Progress, private_stdout, silence_libraries
@@ -47,51 +44,16 @@ if TYPE_CHECKING:
 _WORK = "brokerscope-warm-"
 READY = "[]"
 IDLE_S = 900.0
-POLL_S = 0.5
+POLL_S = 0.5  # so that a signal is seen
 NICENESS = 10
 
 
-_S = 1_000_000_000
-_EMPTY: dict[str, Any] = {
-    **dict.fromkeys(schema.EVENT_SCHEMA.names),
-    **dict.fromkeys(("topic", "client", "group", "cause", "to_topic", "member"), ""),
-    "size_bytes": 0,
-}
-_AT = {"topic": "t", "partition": 0, "offset": 0, "count": 1, "group": "g", "client": "c", "published_ns": 0}
-_MESSAGES: tuple[dict[str, Any], ...] = (
-    {"kind": "published", **_AT, "group": "", "key": b"key"},
-    {"kind": "delivered", **_AT, "attempt": 1},
-    {"kind": "acknowledged", **_AT},
-    {"kind": "dead_lettered", **_AT, "to_topic": "t.dlq", "to_partition": 0, "to_offset": 0},
-)
-_CONTROL: tuple[dict[str, Any], ...] = (
-    {"kind": "member_joined", "group": "g", "client": "c", "count": 0},
-    {"kind": "fault", "client": "c", "count": 0},
-)
-
-
-def tiny_session(work: Path) -> SessionInfo:
-    """A session of a few events, written into `work`, which takes every pass that a report takes. Raises OSError."""
-    parts = {}
-    for folder, rows, first in ((schema.MESSAGES, _MESSAGES, 0), (schema.CONTROL, _CONTROL, len(_MESSAGES))):
-        events = [
-            {**_EMPTY, "seq": first + number, "time_ns": (first + number) * _S, **event}
-            for number, event in enumerate(rows)
-        ]
-        path = work / f"tiny-{schema.part_name(0)}-{folder}"
-        with schema.parquet_writer(path) as writer:
-            writer.write_table(pa.Table.from_pylist(events, schema.EVENT_SCHEMA))
-        parts[folder] = [f"file://{path.resolve().as_posix()}"]
-    count = len(_MESSAGES) + len(_CONTROL)
-    return SessionInfo(str(work), schema.Metadata(events=count, duration_ns=count * _S), (), parts)
-
-
-class WarmSpark:
+class SparkServer:
     """One JVM, started with the first report, and gone with this process."""
 
     def __init__(self, work: Path, cancellation: Cancellation) -> None:
         self._work, self._cancellation = work, cancellation
-        self.making = False  # up to its last line, after which whoever asked may go
+        self.is_reporting = False  # up to its last line, after which whoever asked may go
         self._log = work / "spark.log"
         self._jvm: Jvm | None = None
         self._spark: SparkSession | None = None
@@ -107,7 +69,7 @@ class WarmSpark:
 
     def make(self, line: str, output: TextIO) -> None:
         progress = Progress(output, self._cancellation.request)
-        self.making = True
+        self.is_reporting = True
         try:
             making = Making(_request(line), self._work, self._log, progress, self._cancellation)
             report, found = making.make(lambda: self._session(progress, making.setup))
@@ -119,7 +81,7 @@ class WarmSpark:
                 error.log = self._log
             outcome = told(error)
         self._cancellation.check()
-        self.making = False
+        self.is_reporting = False
         progress.end(**outcome)
 
     def _session(self, progress: Progress, setup: Tuning) -> SparkSession:
@@ -165,20 +127,29 @@ class Requests:
     """Lines of a file descriptor. Its end, and a line "cancel", cancel what is being made, or end the lines."""
 
     def __init__(self, source: int, cancellation: Cancellation, *, ends_all: bool) -> None:
-        """With `ends_all` the end cancels even if nothing is being made."""
+        """With `ends_all`, the end of the input cancels even if no report is being made."""
         self._source, self._cancellation, self._ends_all = source, cancellation, ends_all
         self._lines: queue.Queue[str | None] = queue.Queue()
-        self._warm: WarmSpark | None = None
+        self._server: SparkServer | None = None
         threading.Thread(target=self._read, name="requests", daemon=True).start()
 
-    def serve(self, warm: WarmSpark, output: TextIO) -> None:
-        """Make what they ask for. Raises `queue.Empty` after a quarter of an hour without a line."""
-        self._warm = warm
-        while not self._cancellation.requested and (line := self._lines.get(timeout=IDLE_S)) is not None:
+    def serve(self, server: SparkServer, output: TextIO) -> bool:
+        """Make what they ask for, up to their end; False after a signal, or a quarter of an hour without a line."""
+        self._server = server
+        ends = time.monotonic() + IDLE_S
+        while not self._cancellation.requested and time.monotonic() < ends:
+            try:
+                line = self._lines.get(timeout=POLL_S)
+            except queue.Empty:
+                continue
+            if line is None:
+                return True
             if line.strip() == READY:
-                warm.be_ready()
+                server.be_ready()
             else:
-                warm.make(line, output)
+                server.make(line, output)
+            ends = time.monotonic() + IDLE_S
+        return False
 
     def _read(self) -> None:
         for line in lines_of(self._source):
@@ -186,42 +157,43 @@ class Requests:
                 break
             if line.strip():
                 self._lines.put(line.decode(errors="replace"))
-        if self._ends_all or (self._warm is not None and self._warm.making):
+        if self._ends_all or (self._server is not None and self._server.is_reporting):
             self._cancellation.request()
         self._lines.put(None)
 
 
 def _bound(path: Path) -> socket.socket | None:
     """A socket at `path`, which only its user may open; None if another process serves it already."""
-    server = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     try:
-        server.bind(str(path))
+        listener.bind(str(path))
     except OSError:
         with socket.socket(socket.AF_UNIX) as other:
             if other.connect_ex(str(path)) == 0:
                 return None
         path.unlink(missing_ok=True)  # of a process that was killed
-        server.bind(str(path))
+        listener.bind(str(path))
     path.chmod(0o600)
-    server.listen()
-    server.settimeout(POLL_S)  # so that a signal is seen
-    return server
+    listener.listen()
+    listener.settimeout(POLL_S)
+    return listener
 
 
-def _serve_connections(path: Path, warm: WarmSpark, cancellation: Cancellation) -> None:
+def _serve_connections(path: Path, server: SparkServer, cancellation: Cancellation) -> None:
     """Until nobody has asked for a quarter of an hour."""
-    server = _bound(path)
-    if server is None:
+    listener = _bound(path)
+    if listener is None:
         return
     ends = time.monotonic() + IDLE_S
     try:
         while not cancellation.requested and time.monotonic() < ends:
             try:
-                connection, _ = server.accept()
+                connection, _ = listener.accept()
             except TimeoutError:
                 continue
             with connection, connection.makefile("w", encoding="utf-8") as output:
-                Requests(connection.fileno(), cancellation, ends_all=False).serve(warm, output)
+                if not Requests(connection.fileno(), cancellation, ends_all=False).serve(server, output):
+                    return  # it still reads from this connection
             ends = time.monotonic() + IDLE_S
     finally:
         path.unlink(missing_ok=True)
@@ -240,18 +212,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     cancellation = Cancellation()
     cancellation.listen_to_signals()
     work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
-    warm = WarmSpark(work, cancellation)
+    server = SparkServer(work, cancellation)
     try:
         if listen is not None:
-            _serve_connections(listen, warm, cancellation)
+            _serve_connections(listen, server, cancellation)
         else:
-            Requests(0, cancellation, ends_all=True).serve(warm, output)
-    except queue.Empty:
-        pass
+            Requests(0, cancellation, ends_all=True).serve(server, output)
     except Cancelled:
         return 130
     finally:
-        warm.close()
+        server.close()
         shutil.rmtree(work, ignore_errors=True)
     return 0
 

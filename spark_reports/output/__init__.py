@@ -1,1 +1,1 @@
-"""What a report is written as: tables for other programs, their columns explained, and where all of it goes."""
+"""The files of a report: tables for other programs, the description of their columns, and where everything goes."""

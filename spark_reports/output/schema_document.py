@@ -5,7 +5,6 @@ It is written beside the tables as `schema.md`, and into each field of a Parquet
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -26,7 +25,7 @@ class Meaning(NamedTuple):
     words: str
 
 
-_FOUND = tomllib.loads((resources.path("report") / "tables.toml").read_text(encoding="utf-8"))
+_FOUND = resources.table("report", "tables.toml")
 
 
 def _meaning(found: str | list[str]) -> Meaning:

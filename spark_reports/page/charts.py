@@ -218,7 +218,7 @@ def _ownership(rows: Rows, unserved: Rows, numbers: Numbering) -> dict[str, Any]
 
 
 def _without(from_ns: int, to_ns: int, gaps: Rows) -> Iterator[tuple[int, int]]:
-    """What is left of a stretch of time without the gaps."""
+    """The parts of `from_ns` to `to_ns` that are in none of the `gaps`."""
     for gap in sorted(gaps, key=lambda row: row["from_ns"]):
         if gap["from_ns"] < to_ns and gap["to_ns"] > from_ns:
             if from_ns < gap["from_ns"]:
@@ -257,7 +257,7 @@ def _queues(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str, Any]
 
 
 def _attempts(rows: Rows) -> list[dict[str, Any]]:
-    """Only groups that ever delivered again; others have nothing to show."""
+    """Outcomes by group and attempt, only of groups that delivered a message again; the first 40."""
     repeated = {(row["group"], row["topic"]) for row in rows if row["attempt"] > 1}
     kinds = ("acknowledged", "nacked", "released", "lease_expired")
     return [

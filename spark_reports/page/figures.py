@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from resources.outcomes import OUTCOMES, in_words
 from spark_reports import text
-from spark_reports.rows import Tables
+from spark_reports.rows import Tables, is_unread_time_known
 from spark_reports.scale import Scale
 
 
@@ -93,17 +93,17 @@ def _lag(made: Tables, scale: Scale) -> Figure:
 
 
 def _rebalances(made: Tables, scale: Scale) -> Figure:
-    """With the worst outage for readers, which may begin long before a rebalance does."""
+    """The number of rebalances, and the longest time that a partition went unread, which may begin long before one."""
     pauses = [row["pause_ns"] for row in made["unserved"]]
-    unknown = any(row["stopped"] is None for row in made["rebalances"])
     note = f"a partition unread for up to {text.duration(max(pauses))}" if pauses else "none stopped a partition"
-    note = "how long nobody read is not known" if unknown else note
+    note = note if is_unread_time_known(made) else "how long nobody read is not known"
     return Figure("Rebalances", text.count(len(made["rebalances"])), note, "rebalances")
 
 
 def _dead(made: Tables, scale: Scale) -> Figure:
     died, redriven = (sum(row[name] for row in made["dead_letters"]) for name in ("dead_lettered", "redriven"))
-    return Figure("Dead letters", text.count(died), f"{text.count(redriven)} redriven", "dead-letters", died > 0)
+    note = f"{text.count(redriven)} redriven for good"  # the redrive of others may have been undone
+    return Figure("Dead-lettered", text.count(died), note, "dead-letters", died > 0)
 
 
 def _blocked(made: Tables, scale: Scale) -> Figure:

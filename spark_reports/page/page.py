@@ -12,7 +12,7 @@ from spark_reports.page.charts import chart_data
 from spark_reports.page.document import ALL_FILES, document, moment
 from spark_reports.page.figures import first_figures, key_figures
 from spark_reports.pipeline.collect import Made
-from spark_reports.request.assertions import Verdict
+from spark_reports.request.assertions import AssertionVerdict
 from spark_reports.request.parts import EVERY, PARTS, in_order, titles
 from spark_reports.rows import Rows, Tables
 from spark_reports.sessions.session import SessionInfo
@@ -28,7 +28,7 @@ def render(
     tables: Tables,
     findings: Sequence[Finding],
     files: Sequence[str] = ALL_FILES,
-    verdicts: Sequence[Verdict] = (),
+    verdicts: Sequence[AssertionVerdict] = (),
 ) -> str:
     """The page as one HTML text. `tables` are the rows of `made`, `files` the formats that are written beside it."""
     scale, settings = made.scale, Settings(info.scenario)
@@ -45,6 +45,7 @@ def render(
         session=info.metadata,
         tables={**tables, "latency_all": _latencies(tables) if "latency" in parts else []},
         parts=parts,
+        headings={name: part.heading for name, part in PARTS.items()},
         sections=[
             *((name, PARTS[name].title) for name in parts),
             *([("scenario", "Scenario")] if info.scenario else []),

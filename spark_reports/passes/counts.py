@@ -22,9 +22,10 @@ def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
     after = F.col("offset") + F.col("count")
     keys = {name: F.col(name) for name in KEYS}
     keys["attempt"] = F.when(F.col("attempt") > MOST_ATTEMPTS, MOST_ATTEMPTS).otherwise(F.col("attempt"))
-    keys["cause"] = F.when(F.col("kind").isin(*_TOLD), _steady(F.col("cause"))).otherwise("")
+    steady = F.regexp_replace(F.col("cause"), r"is full: \S+ of \S+", "is full: n of n")
+    keys["cause"] = F.when(F.col("kind").isin(*_TOLD), steady).otherwise("")
     return messages.groupBy(
-        scale.start("time_ns").alias("start_ns"), *(key.alias(name) for name, key in keys.items())
+        scale.spark_start("time_ns").alias("start_ns"), *(key.alias(name) for name, key in keys.items())
     ).agg(
         F.count("*").alias("events"),
         F.sum("count").alias("messages"),
@@ -37,10 +38,6 @@ def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
         F.min("offset").alias("first_offset"),
         F.max(after).alias("reached_offset"),
     )
-
-
-def _steady(cause: Column) -> Column:
-    return F.regexp_replace(cause, r"is full: \S+ of \S+", "is full: n of n")
 
 
 CONTROL_COLUMNS = (

@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from resources.measures import DURATION_GROWTH, REPLAY_GRACE_NS, ZERO_BUCKET
+from spark_reports.passes.kinds import DONE, FIRST, REPLAYED, REPLAYED_DONE
 from spark_reports.scale import Scale
-from spark_reports.tables.latency import DONE, FIRST, REPLAYED, REPLAYED_DONE
 
 
 def latency_buckets(messages: DataFrame, replays: DataFrame | None, scale: Scale) -> DataFrame:
@@ -41,6 +41,6 @@ def latency_buckets(messages: DataFrame, replays: DataFrame | None, scale: Scale
     return waits.groupBy(
         measure.alias("measure"),
         *("topic", "group"),
-        scale.start("time_ns").alias("start_ns"),
+        scale.spark_start("time_ns").alias("start_ns"),
         F.when(duration < 1, ZERO_BUCKET).otherwise(bucket).alias("log_bucket"),
     ).agg(F.sum("count").alias("messages"), F.max(duration).alias("max_ns"))

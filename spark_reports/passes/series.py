@@ -16,16 +16,16 @@ MESSAGES = ("seq", "time_ns", "offset", "count", "published_ns", "to_offset")  #
 WORKER = ("group", "client")
 _PLACE = ("topic", "partition")
 _READER = (*_PLACE, "group")
-HAND = (*_READER, "client")
-_NUMBERED = {"log": ("topic",), "place": _PLACE, "reader": _READER, "hand": HAND, "worker": WORKER}
+HOLDER = (*_READER, "client")
+_NUMBERED = {"log": ("topic",), "place": _PLACE, "reader": _READER, "holder": HOLDER, "worker": WORKER}
 _CAUSED = ("delivered", "passed_over", "released", "purged")  # others are folded alike, whatever their cause
 _KIND = pl.Enum([kind.value for kind in EventKind])
 _CAUSE = pl.when(pl.col("kind").is_in(_CAUSED)).then("cause").otherwise(pl.lit("")).alias("cause")
 
 
 class Series:
-    """The series of a session as far as its events were `told`: their texts, and numbers that are equal where some of
-    the texts are. Bound: kinds x partitions x clients x groups x members x attempts.
+    """The series of a session as far as its events were `numbered`: their texts, and numbers that are equal where some
+    of the texts are. Bound: kinds x partitions x clients x groups x members x attempts.
     """
 
     def __init__(self, named: Callable[[pl.DataFrame], pl.DataFrame] | None = None) -> None:
@@ -34,7 +34,7 @@ class Series:
         self._known: dict[str, dict[tuple[object, ...], int]] = {name: {} for name in _NUMBERED}
         self.texts = self.numbers = pl.DataFrame()
 
-    def told(self, messages: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
+    def numbered(self, messages: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
         """Events in their order with the numbers of their series; `row` is that of a row of `control`."""
         hashed = messages.with_columns(_CAUSE).with_columns(hash=pl.struct(TEXTS).hash())
         self._learn(hashed.filter(pl.col("hash").is_first_distinct()).select("hash", *TEXTS))
@@ -42,7 +42,7 @@ class Series:
             *("hash", "series", *_NUMBERED, "attempt"),
             pl.col("kind").cast(_KIND, strict=False),
             is_read=pl.col("group") != "",
-            had=pl.col("cause") == FETCHED_AGAIN,  # its client had it already
+            fetched_again=pl.col("cause") == FETCHED_AGAIN,
         )
         happened = control.select(
             *("seq", "time_ns"), pl.col("kind").cast(_KIND, strict=False), row=pl.int_range(pl.len(), dtype=pl.Int32)

@@ -1,1 +1,1 @@
-"""From the events of a session to the tables of its report."""
+"""The way from the events of a session to the tables of its report."""

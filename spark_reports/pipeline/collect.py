@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spark_reports.errors import ReportError, reason
-from spark_reports.pipeline.frames import PASSES, Frames, read_frames
+from spark_reports.pipeline.session_data import SessionData, read_session_data
 from spark_reports.pipeline.tables import TABLES
 from spark_reports.request.parts import (
     EVERY,
@@ -30,12 +30,30 @@ if TYPE_CHECKING:
     from spark_reports.spark.progress import Progress
 
 PARALLEL = 2  # while Spark plans one pass, it reads for another
-#: What asks for nothing; what asks those; and so on.
-_WAVES = (
-    ("rollup", "hot_keys"),
-    ("control",),
-    ("folded", "latency_buckets", "dead_letters", "held"),
-    ("published_in_pauses",),
+
+
+class Pass(NamedTuple):
+    """A step that reads the session; `text` is for the progress bar."""
+
+    name: str
+    text: str
+    make: Callable[[SessionData], object]
+
+
+#: In waves: what asks for nothing; what asks those; and so on.
+PASSES = (
+    (
+        Pass("rollup", "Reading messages", lambda data: data.rollup),
+        Pass("hot_keys", "Counting keys", lambda data: data.hot_keys),
+    ),
+    (Pass("control", "Reading what happened", lambda data: data.control),),
+    (
+        Pass("folded_events", "Accounting for every message", lambda data: data.folded_events),
+        Pass("latency_buckets", "Measuring latency", lambda data: data.latency_buckets),
+        Pass("dead_letters", "Following dead letters", lambda data: data.dead_letters),
+        Pass("held", "Following transactions", lambda data: data.held),
+    ),
+    (Pass("published_in_pauses", "Counting unread messages", lambda data: data.published_in_pauses),),
 )
 
 
@@ -74,22 +92,22 @@ def make_tables(
     if parts == unknown:
         raise ReportError(f"This cannot be known from outside a cluster: {', '.join(titles(unknown))}.")
     parts = parts - unknown
-    frames = read_frames(spark, info, from_ns, to_ns)
+    data = read_session_data(spark, info, from_ns, to_ns)
     names, wanted = made_for(parts), passes_of(parts)
 
-    def make(name: str) -> None:
-        with progress.step(name, PASSES[name]):
-            spark.sparkContext.setJobGroup(name, PASSES[name])
-            getattr(frames, name)
+    def make(step: Pass) -> None:
+        with progress.step(step.name, step.text):
+            spark.sparkContext.setJobGroup(step.name, step.text)
+            step.make(data)
 
     pool = ThreadPoolExecutor(PARALLEL, "passes")
     try:
-        for wave in _WAVES:
-            list(pool.map(make, (name for name in wave if name in wanted)))
+        for wave in PASSES:
+            list(pool.map(make, (step for step in wave if step.name in wanted)))
     finally:
         pool.shutdown(cancel_futures=True)
     with progress.step("tables", "Making the tables"):
-        tables, failed = _tables(frames, names)
+        tables, failed = _tables(data, names)
     lost = {part for part in parts if tables_of([part]) & failed.keys()}
     told = tuple(
         f"The part {PARTS[part].title} is left out: {failed[name]}."
@@ -98,17 +116,17 @@ def make_tables(
     )
     whole = from_ns is None and to_ns is None
     notes = [f"Not known from outside, and left out: {', '.join(titles(unknown))}."] if unknown else []
-    return Made(tables, frames.scale, whole, frozenset(parts) - lost, (*notes, *frames.notes), told)
+    return Made(tables, data.scale, whole, frozenset(parts) - lost, (*notes, *data.notes), told)
 
 
-def _tables(frames: Frames, names: Collection[str]) -> tuple[dict[str, pa.Table], dict[str, str]]:
+def _tables(data: SessionData, names: Collection[str]) -> tuple[dict[str, pa.Table], dict[str, str]]:
     """The tables, and why others could not be made: an error in one costs only the parts that show it."""
     made: dict[str, pa.Table] = {}
     failed: dict[str, str] = {}
     for table in TABLES:
         if table.name in names:
             try:
-                made[table.name] = arrow(table.build(frames), table.schema)
+                made[table.name] = arrow(table.build(data), table.schema)
             except Exception as error:
                 traceback.print_exc()  # into the report's log
                 failed[table.name] = f"its table {table.name} could not be made ({reason(error)})"

@@ -1,1 +1,1 @@
-"""What a report is asked for: sessions, parts, assertions; on a command line and as a value."""
+"""The request for a report: sessions, parts, assertions; on a command line and as a value."""

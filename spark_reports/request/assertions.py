@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import resources
 from broker_core.filters import Field, Fields, Filter, FilterError, parse
 from broker_core.filters.field import Kind, called, folded, lacking
 from spark_reports.errors import ReportError
 from spark_reports.request.parts import PARTS
-from spark_reports.rows import Tables
+from spark_reports.rows import Rows, Tables, is_unread_time_known
 from spark_reports.text import count, duration, rate
 
 MOST: Final = 200
@@ -21,17 +21,21 @@ Values = Mapping[str, float]
 
 
 class AssertedFigure(NamedTuple):
-    """A figure of a part of the report; `values` are nanoseconds for durations, `of` is what it may be asked of."""
+    """A row of `resources/report/assertions.toml`, which says what the fields are. Durations are nanoseconds."""
 
     name: str
     about: str
     part: str
-    values: Callable[[Tables], Values]
-    of: str = ""
+    table: str
+    reduce: str
+    columns: Sequence[str] = ()
+    by: str = ""
+    subject: str = ""
     kind: Kind = "number"
+    where: Mapping[str, object] | None = None
 
 
-class Verdict(NamedTuple):
+class AssertionVerdict(NamedTuple):
     """`found` says what the figures were, or why it cannot hold."""
 
     assertion: str
@@ -45,130 +49,86 @@ class Verdict(NamedTuple):
         return f"{self.assertion} {word}: {self.found}" + ("" if self.found.endswith("?") else ".")
 
 
-def _percentile(column: str, measure: str = "delivered") -> Callable[[Tables], Values]:
-    def values(tables: Tables) -> Values:
-        whole = [row[column] for row in tables["latency"] if row["measure"] == measure]
-        found = {"": whole[0]} if whole else {}
-        for row in tables["latency_by_group"]:
-            if row["measure"] == measure and row[column] is not None:
-                found[row["group"]] = max(row[column], found.get(row["group"], 0))
-        return found
-
-    return values
+def _rows(figure: AssertedFigure, tables: Tables) -> Rows:
+    where = (figure.where or {}).items()
+    return [row for row in tables[figure.table] if all(row[column] == value for column, value in where)]
 
 
-def _at_ends(table: str, name: str, value: str, *, last: bool) -> Callable[[Tables], Values]:
-    """The highest of the sums at the end of each bucket, or the last of them."""
-
-    def values(tables: Tables) -> Values:
-        sums: dict[str, dict[int, int]] = {}
-        for row in tables[table]:
-            if row[value] is not None:
-                series = sums.setdefault(row[name], {})
-                series[row["start_ns"]] = series.get(row["start_ns"], 0) + row[value]
-        found = {key: series[max(series)] if last else max(series.values()) for key, series in sums.items()}
-        return {"": max(found.values(), default=0)} | found
-
-    return values
-
-
-def _sum(table: str, name: str, *columns: str) -> Callable[[Tables], Values]:
-    def values(tables: Tables) -> Values:
-        found: dict[str, float] = {"": 0}
-        for row in tables[table]:
-            count = sum(row[column] or 0 for column in columns)
-            found[""] += count
-            if name:
-                found[row[name]] = found.get(row[name], 0) + count
-        return found
-
-    return values
-
-
-def _total(name: str) -> Callable[[Tables], Values]:
-    def values(tables: Tables) -> Values:
-        found = [row["recorded"] for row in tables["totals"] if row["name"] == name]
-        return {"": found[0]} if found else {}
-
-    return values
-
-
-def _published(column: str) -> Callable[[Tables], Values]:
-    def values(tables: Tables) -> Values:
-        found = {row["name"]: row[column] or 0 for row in tables["throughput_series"] if row["dimension"] == "topic"}
-        return {"": sum(found.values())} | found
-
-    return values
-
-
-def _longest_unread(tables: Tables) -> Values:
-    if any(row["stopped"] is None for row in tables["rebalances"]):  # nobody knows
-        return {}
-    found: dict[str, float] = {}
-    for row in tables["unserved"]:
-        found[row["group"]] = max(found.get(row["group"], 0), row["pause_ns"])
-    return {"": max(found.values(), default=0)} | found
-
-
-def _left(tables: Tables) -> Values:
+def _sum(figure: AssertedFigure, tables: Tables) -> Values:
     found: dict[str, float] = {"": 0}
-    for row in tables["dead_letters"]:
-        left = (row["dead_lettered"] or 0) - (row["redriven"] or 0)
-        found[""] += left
-        found[row["group"]] = found.get(row["group"], 0) + left
+    for row in _rows(figure, tables):
+        for name in {"", row[figure.by]} if figure.by else ("",):
+            found[name] = found.get(name, 0) + sum(row[column] or 0 for column in figure.columns)
     return found
 
 
-def _broken(tables: Tables) -> Values:
-    return {"": sum(row["messages"] for row in tables["audit"] if not row["ok"])}
+def _only(figure: AssertedFigure, tables: Tables) -> Values:
+    """The figure's value in the only row of its table; empty without rows."""
+    rows = _rows(figure, tables)
+    return {"": rows[0][figure.columns[0]]} if rows else {}
 
 
-_GROUP, _QUEUE, _TOPIC = "a group or queue", "a queue", "a topic"
-_LAG, _WAITING = partial(_at_ends, "lag", "group", "lag"), partial(_at_ends, "queues", "queue", "waiting")
-_TURNED_AWAY = _sum("backpressure_series", "topic", "rejected", "dropped", "evicted", "expired")
-_BLOCKED = _sum("backpressure", "client", "blocked_ns")
-_DONE_P99 = _percentile("p99_ns", "acknowledged")
-FIGURES: Final = (
-    *(
-        AssertedFigure(name, f"{word}, publish to first delivery", "latency", _percentile(column), _GROUP, "duration")
-        for name, word, column in (
-            *(("p50", "median", "p50_ns"), ("p90", "p90", "p90_ns"), ("p99", "p99", "p99_ns")),
-            *(("p999", "p99.9", "p999_ns"), ("max", "longest", "max_ns")),
-        )
-    ),
-    AssertedFigure("acknowledged_p99", "p99, publish to acknowledgement", "latency", _DONE_P99, _GROUP, "duration"),
-    AssertedFigure("lag", "greatest lag of a group", "lag", _LAG(last=False), "a group"),
-    AssertedFigure("last_lag", "lag at the end", "lag", _LAG(last=True), "a group"),
-    AssertedFigure("waiting", "greatest number of messages waiting in a queue", "queues", _WAITING(last=False), _QUEUE),
-    AssertedFigure("last_waiting", "messages waiting at the end", "queues", _WAITING(last=True), _QUEUE),
-    AssertedFigure("expired_leases", "leases that expired", "queues", _sum("leases", "queue", "expired"), _QUEUE),
-    AssertedFigure("published", "messages published", "throughput", _published("messages"), _TOPIC),
-    AssertedFigure(
-        "published_per_s", "messages published per second", "throughput", _published("messages_per_s"), _TOPIC
-    ),
-    AssertedFigure("delivered", "deliveries", "throughput", _total("delivered")),
-    AssertedFigure("acknowledged", "messages acknowledged", "throughput", _total("acknowledged")),
-    AssertedFigure("redelivered", "repeated deliveries", "throughput", _total("redelivered")),
-    AssertedFigure(
-        "dead_letters", "messages that died", "dead-letters", _sum("dead_letters", "group", "dead_lettered"), _GROUP
-    ),
-    AssertedFigure("dead_letters_left", "messages in the dead letters at the end", "dead-letters", _left, _GROUP),
-    AssertedFigure(
-        "turned_away", "messages refused, dropped, evicted or expired", "backpressure", _TURNED_AWAY, _TOPIC
-    ),
-    AssertedFigure("blocked", "producers' time blocked", "backpressure", _BLOCKED, "a producer", "duration"),
-    AssertedFigure("rebalances", "rebalances", "rebalances", lambda tables: {"": len(tables["rebalances"])}),
-    AssertedFigure(
-        "unread", "longest time that nobody read a partition", "rebalances", _longest_unread, "a group", "duration"
-    ),
-    AssertedFigure(
-        "lost", "messages lost before a reader acknowledged them", "audit", _sum("account", "reader", "lost"), _GROUP
-    ),
-    AssertedFigure("broken", "messages that broke a rule of the audit", "audit", _broken),
-    AssertedFigure("missing", "events missing from the recording", "recording", _sum("recording", "", "missing")),
+def _left(figure: AssertedFigure, tables: Tables) -> Values:
+    redriven = _sum(figure._replace(columns=("redriven",)), tables)
+    return {name: died - redriven[name] for name, died in _sum(figure, tables).items()}
+
+
+def _max(figure: AssertedFigure, tables: Tables) -> Values:
+    found: dict[str, float] = {}
+    for row in _rows(figure, tables):
+        if (value := row[figure.columns[0]]) is not None:
+            found[row[figure.by]] = max(value, found.get(row[figure.by], 0))
+    return _with_max(found)
+
+
+def _percentile(figure: AssertedFigure, tables: Tables) -> Values:
+    """A table of its own has those of the whole."""
+    of_groups = {name: value for name, value in _max(figure, tables).items() if name}
+    return {**_only(figure._replace(table="latency"), tables), **of_groups}
+
+
+def _at_ends(figure: AssertedFigure, tables: Tables) -> dict[str, dict[int, float]]:
+    """By name, the figure's sum at the end of each bucket."""
+    sums: dict[str, dict[int, float]] = {}
+    for row in _rows(figure, tables):
+        if (value := row[figure.columns[0]]) is not None:
+            series = sums.setdefault(row[figure.by], {})
+            series[row["start_ns"]] = series.get(row["start_ns"], 0) + value
+    return sums
+
+
+def _highest(figure: AssertedFigure, tables: Tables) -> Values:
+    return _with_max({name: max(series.values()) for name, series in _at_ends(figure, tables).items()})
+
+
+def _last(figure: AssertedFigure, tables: Tables) -> Values:
+    return _with_max({name: series[max(series)] for name, series in _at_ends(figure, tables).items()})
+
+
+def _with_max(found: Values) -> Values:
+    return {"": max(found.values(), default=0), **found}
+
+
+_REDUCTIONS: Final[Mapping[str, Callable[[AssertedFigure, Tables], Values]]] = {
+    "sum": _sum,
+    "count": lambda figure, tables: {"": len(_rows(figure, tables))},
+    "only": _only,
+    "left": _left,
+    "max": _max,
+    "percentile": _percentile,
+    "longest_unread": lambda figure, tables: _max(figure, tables) if is_unread_time_known(tables) else {},
+    "highest": _highest,
+    "last": _last,
+}
+FIGURES: Final = tuple(
+    AssertedFigure(name, **row) for name, row in resources.table("report", "assertions.toml").items()
 )
 _BY_NAME: Final = {figure.name: figure for figure in FIGURES}
-FIELDS: Final = Fields(Field(figure.name, figure.kind, f"{figure.about}.", figure.of) for figure in FIGURES)
+FIELDS: Final = Fields(Field(figure.name, figure.kind, f"{figure.about}.", figure.subject) for figure in FIGURES)
+
+
+def values_of(figure: AssertedFigure, tables: Tables) -> Values:
+    return _REDUCTIONS[figure.reduce](figure, tables)
 
 
 def check(assertions: Iterable[str], parts: Collection[str]) -> None:
@@ -189,14 +149,14 @@ def read_file(path: Path) -> tuple[str, ...]:
     return tuple(text for line in lines if (text := line.strip()) and not text.startswith("#"))
 
 
-def judge(assertions: Iterable[str], tables: Tables) -> list[Verdict]:
+def judge(assertions: Iterable[str], tables: Tables) -> list[AssertionVerdict]:
     known = {
-        figure.name: figure.values(tables) for figure in FIGURES if tables.keys() >= set(PARTS[figure.part].tables)
+        figure.name: values_of(figure, tables) for figure in FIGURES if tables.keys() >= set(PARTS[figure.part].tables)
     }
     return [_judged(text, known) for text in assertions]
 
 
-def verdicts_table(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def verdicts_table(verdicts: Sequence[AssertionVerdict]) -> dict[str, Any]:
     """The verdicts as a table of the report; none if nothing was asserted."""
     import pyarrow as pa
 
@@ -214,21 +174,21 @@ def _read(text: str) -> Filter:
     return found
 
 
-def _judged(text: str, known: Mapping[str, Values]) -> Verdict:
+def _judged(text: str, known: Mapping[str, Values]) -> AssertionVerdict:
     found = _read(text)
     given: dict[str, float | None] = {}
     told = []
     for asked in found.fields:
-        name, _, of = asked.partition("(")
-        figure, of = _BY_NAME[name], of.removesuffix(")")
+        name, _, subject = asked.partition("(")
+        figure, subject = _BY_NAME[name], subject.removesuffix(")")
         values = known.get(name, {})
-        unknown = lacking(of, name, filter(None, values)) if of else None
+        unknown = lacking(subject, name, filter(None, values)) if subject else None
         if unknown is not None:
-            return Verdict(text, False, str(unknown).removesuffix("."))
-        given[folded(asked)] = values.get(of)
-        told.append(f"{called(name, of) if of else name} is {_words(values.get(of), figure.kind)}")
+            return AssertionVerdict(text, False, str(unknown).removesuffix("."))
+        given[folded(asked)] = values.get(subject)
+        told.append(f"{called(name, subject) if subject else name} is {_words(values.get(subject), figure.kind)}")
     holds = found.tester({name: itemgetter(name) for name in given}, lambda _row: "")(given)
-    return Verdict(text, holds, ", ".join(told))
+    return AssertionVerdict(text, holds, ", ".join(told))
 
 
 def _words(value: float | None, kind: Kind) -> str:

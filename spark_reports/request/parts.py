@@ -1,18 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
+
+import resources
 
 
 class Part(NamedTuple):
-    """`title` is for people. `tables` are made of `passes` and written; `asks` are made for plots and findings, not
-    written.
-    """
+    """A table of `resources/report/parts.toml`, which says what the fields are."""
 
     title: str
-    tables: tuple[str, ...]
-    passes: tuple[str, ...] = ()
-    asks: tuple[str, ...] = ()
+    heading: str
+    tables: Sequence[str]
+    passes: Sequence[str] = ()
+    asks: Sequence[str] = ()
+    has_causes: bool = False
 
 
 #: Why a group or queue was behind: what came, who was there, what its members did, and what else was going on.
@@ -20,61 +22,14 @@ _CAUSES = (
     *("consumers", "consumers_over_time", "deleted_unread", "hot_keys", "lag", "leases", "markers", "ownership"),
     *("queues", "rebalances", "redeliveries", "stable_waits", "throughput", "unserved"),
 )
-_OF_CAUSES = ("control", "rollup", "held", "hot_keys", "published_in_pauses", "folded")
+_OF_CAUSES = ("control", "rollup", "held", "hot_keys", "published_in_pauses", "folded_events")
 
-#: By name, in the order of the page; a name is also the id of the section there.
-PARTS: Final = {
-    "throughput": Part(
-        "Throughput", ("totals", "throughput", "throughput_series"), ("control", "rollup"), asks=("hues",)
-    ),
-    "latency": Part(
-        "Latency",
-        ("latency", "latency_by_group", "latency_over_time", "latency_curve", "latency_heat"),
-        ("control", "rollup", "latency_buckets"),
-    ),
-    "lag": Part("Lag", ("lag", "lag_series"), _OF_CAUSES, asks=_CAUSES),
-    "rebalances": Part(
-        "Rebalances",
-        ("rebalances", "unserved", "ownership"),
-        ("control", "rollup", "folded", "published_in_pauses"),
-        asks=("hues",),
-    ),
-    "consumers": Part(
-        "Consumers",
-        ("groups", "consumers", "consumers_over_time"),
-        ("control", "rollup", "latency_buckets", "folded"),
-        asks=("recording",),
-    ),
-    "queues": Part("Queues", ("queues", "leases", "redeliveries"), _OF_CAUSES, asks=(*_CAUSES, "hues")),
-    "share-groups": Part("Share groups", ("share_groups", "leases"), ("control", "rollup", "folded")),
-    "transactions": Part(
-        "Transactions", ("transactions", "transaction_list", "stable_waits"), ("control", "rollup", "held")
-    ),
-    "dead-letters": Part(
-        "Dead letters",
-        ("dead_letters", "dead_letter_keys", "dead_letter_list", "dead_letters_over_time"),
-        ("rollup", "dead_letters"),
-    ),
-    "backpressure": Part(
-        "Backpressure",
-        ("backpressure", "backpressure_series", "backpressure_over_time", "blockers"),
-        _OF_CAUSES,
-        asks=(*_CAUSES, "hues", "throughput_series"),
-    ),
-    "schemas": Part("Schemas", ("refusals",), ("rollup",)),
-    "keys": Part("Keys", ("partitions", "hot_keys"), ("rollup", "hot_keys")),
-    "events": Part("Events", ("markers",), ("control", "rollup"), asks=("throughput",)),
-    "cluster": Part("Cluster", ("cluster",), ("control", "rollup")),
-    "audit": Part(
-        "Audit", ("account", "verdicts", "again", "audit", "deleted_unread"), ("control", "rollup", "folded")
-    ),
-    "recording": Part("Recording", ("recording",), ("control", "rollup", "folded")),
-    "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("control", "rollup")),
-}
+#: By name, in the order of the page.
+PARTS: Final = {name: Part(**row) for name, row in resources.table("report", "parts.toml").items()}
 EVERY: Final = frozenset(PARTS)
 #: The others need to know who was given what, or what the broker counted: nobody does who has observed a cluster.
 KNOWN_WITHOUT_DELIVERIES: Final = frozenset({"throughput", "lag", "rebalances", "cluster", "recording"})
-_WEIGHTS = {"rollup": 4.0, "folded": 6.0, "latency_buckets": 2.0}  # others 1
+_WEIGHTS = {"rollup": 4.0, "folded_events": 6.0, "latency_buckets": 2.0}  # others 1
 
 
 def in_order(names: Collection[str]) -> list[str]:
@@ -91,11 +46,13 @@ def tables_of(names: Collection[str]) -> frozenset[str]:
 
 def made_for(names: Collection[str]) -> frozenset[str]:
     """The tables that are made for these parts, those included that only their findings ask for."""
-    return tables_of(names) | {table for name in names for table in PARTS[name].asks}
+    causes = _CAUSES if any(PARTS[name].has_causes for name in names) else ()
+    return tables_of(names) | {table for name in names for table in PARTS[name].asks} | set(causes)
 
 
 def passes_of(names: Collection[str]) -> frozenset[str]:
-    return frozenset(each for name in names for each in PARTS[name].passes)
+    of_causes = _OF_CAUSES if any(PARTS[name].has_causes for name in names) else ()
+    return frozenset(each for name in names for each in PARTS[name].passes) | set(of_causes)
 
 
 def weights(names: Collection[str]) -> dict[str, float]:

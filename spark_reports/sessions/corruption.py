@@ -50,12 +50,12 @@ def judged(session: Path, folder: str) -> Judged:
         number = schema.part_number(path)
         problems += [f"{folder}/{schema.part_name(gap)} is missing; {_GONE}." for gap in range(expected, number)]
         expected = number + 1
-        if told := schema.part_problem(path):
-            problems.append(told)
+        if problem := schema.part_problem(path):
+            problems.append(problem)
             continue
         part = _part(path)
-        if told := _misplaced(part, folder) or _repeated(part, kept):
-            problems.append(told)
+        if problem := _misplaced(part, folder) or _repeated(part, kept):
+            problems.append(problem)
         else:
             kept.append(part)
     return Judged(tuple(kept), tuple(problems))
@@ -88,11 +88,8 @@ def _repeated(part: RecordedPart, before: list[RecordedPart]) -> str:
     return f"{part.name} repeats events of {twin.name}; it is left out." if twin else ""
 
 
-def counted(events: int, told: schema.Metadata) -> Iterator[str]:
-    """Are as many events there as `session.json` tells? To be asked if no part has a problem of its own."""
-    expected = told.events
-    if expected is None or told.ended == "failed":  # that is reported, with its reason
-        return
+def miscounted(events: int, expected: int) -> Iterator[str]:
+    """What is wrong with the number of events. To be asked if no part has a problem of its own."""
     if events < expected:
         yield f"{expected - events:,} of {expected:,} events are missing: a part is gone or was cut."
     elif events > expected:

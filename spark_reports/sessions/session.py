@@ -49,12 +49,13 @@ def inspect(location: str) -> SessionInfo:
     judged = {name: corruption.judged(folder, name) for name in schema.FOLDERS}
     wrong = [problem for one in judged.values() for problem in one.problems]
     events = sum(part.events for one in judged.values() for part in one.parts)
-    if not problems and not wrong:
-        wrong += corruption.counted(events, metadata)
+    is_failed = metadata.ended == FAILED
+    if not problems and not wrong and not is_failed and metadata.events is not None:
+        wrong += corruption.miscounted(events, metadata.events)
     problems += wrong
     if metadata.ended == CRASHED:
         problems.append(schema.DIED)
-    if metadata.ended == FAILED:
+    if is_failed:
         problems.append(f"The recording failed before the end. {metadata.error}".strip())
     if metadata.extra.get("gaps"):
         problems.append("Not everything was observed: gaps are marked among the events and on the time axes.")

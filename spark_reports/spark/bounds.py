@@ -74,7 +74,7 @@ def _most(messages: pl.LazyFrame, column: str, most: int) -> tuple[str, ...]:
 
 
 def named(events: F, names: Names) -> F:
-    """What `capped` does, for Polars."""
+    """`events` with client and group names replaced as by `capped`, for Polars."""
     client, group = pl.col("client"), pl.col("group")
     known = group.is_in([*names.groups, ""]) | (group == pl.col("topic"))
     return events.with_columns(

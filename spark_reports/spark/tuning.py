@@ -30,7 +30,7 @@ def _settings(*, adaptive: bool, partitions: int) -> dict[str, str]:
 _SERIAL = "-XX:+UseSerialGC"
 _QUICK = ("-XX:TieredStopAtLevel=1", _SERIAL)
 
-#: Few rows are one partition (see `frames`), and what they come to is not shuffled.
+#: Few rows are one partition (see `session_data`), and what they come to is not shuffled.
 SMALL = Tuning(_QUICK, _settings(adaptive=False, partitions=1))
 MEDIUM = Tuning(_QUICK, _settings(adaptive=False, partitions=2))
 MANY = Tuning((_SERIAL,), _settings(adaptive=False, partitions=2))

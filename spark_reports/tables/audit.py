@@ -9,14 +9,14 @@ import polars as pl
 
 from broker_core.filters.error import Sentence
 from broker_core.recording.account import Account, Again, Row
-from broker_core.recording.verdicts import Finding, Order, findings
+from broker_core.recording.verdicts import Finding, Order, answer, findings
 from resources.account import STATES, VERDICTS, VerdictName
 from spark_reports.tables.details import deletions
 from spark_reports.tables.schema import columns, rows
 
 _STATES = ", ".join(f"{name} BIGINT" for name in STATES)
-ACCOUNT_SCHEMA = f"source STRING, reader STRING, published BIGINT, {_STATES}, lost BIGINT"
-VERDICTS_SCHEMA = "verdict STRING, promise STRING, holds BOOLEAN, because STRING"
+ACCOUNT_SCHEMA = f"source STRING, reader STRING, published BIGINT, redriven BIGINT, {_STATES}, lost BIGINT"
+VERDICTS_SCHEMA = "verdict STRING, promise STRING, holds BOOLEAN, answer STRING, because STRING"
 AGAIN_SCHEMA = (
     "reader STRING, source STRING, why STRING, messages BIGINT, partition INT, offset BIGINT, before STRING, "
     "after STRING, first_ns BIGINT, last_ns BIGINT"
@@ -48,7 +48,8 @@ class JudgedAccount:
 def account(judged: JudgedAccount) -> pl.DataFrame:
     """One row per source and reader."""
     found = [
-        (row.source, row.reader, row.published, *(row.counts[name] for name in STATES), row.lost) for row in judged.rows
+        (row.source, row.reader, row.published, row.redriven, *(row.counts[name] for name in STATES), row.lost)
+        for row in judged.rows
     ]
     return rows(ACCOUNT_SCHEMA, found)
 
@@ -59,7 +60,8 @@ def verdicts(judged: JudgedAccount) -> pl.DataFrame:
     for name, promise in VERDICTS.items():
         because, known = judged.findings[name], judged.known[name]
         told = "; ".join(each.what for each in because[:LISTED]) if known else "; ".join(judged.problems)
-        found.append((name, promise.words, not because if known else None, told))
+        holds, said = (not because, str(answer(name, because))) if known else (None, None)
+        found.append((name, promise.words, holds, said, told))
     return rows(VERDICTS_SCHEMA, found)
 
 
@@ -107,8 +109,10 @@ def deleted(judged: JudgedAccount, control: pl.DataFrame, rollup: pl.DataFrame) 
     place = ["group", "topic", "partition"]
     runs: list[tuple[object, ...]] = [
         (row.reader, row.source, each.partition, each.first, each.end, row.source in judged.account.compacting)
-        for row in judged.rows for each in row.places if each.fate.state == "deleted"
-    ]  # fmt: skip
+        for row in judged.rows
+        for each in row.places
+        if each.delivery.state == "deleted"
+    ]
     lost = rows("`group` STRING, topic STRING, partition INT, low BIGINT, high BIGINT, at_most BOOLEAN", runs)
     cut = (
         lost.join(deletions(control), on=place[1:])
@@ -116,12 +120,16 @@ def deleted(judged: JudgedAccount, control: pl.DataFrame, rollup: pl.DataFrame) 
         .filter(pl.col("high") > pl.col("low"))
     )
     born = _born_ns(cut, rollup)
-    times = cut.with_columns(s=(pl.col("high") - pl.col("low")) * (pl.col("time_ns") - born) / 1e9).group_by(place).agg(
-        pl.col("cause").unique().sort().str.join(", "),
-        pl.col("time_ns").min().alias("first_ns"),
-        pl.col("time_ns").max().alias("last_ns"),
-        pl.col("s").sum().alias("waiting_s"),
-    )  # fmt: skip
+    times = (
+        cut.with_columns(s=(pl.col("high") - pl.col("low")) * (pl.col("time_ns") - born) / 1e9)
+        .group_by(place)
+        .agg(
+            pl.col("cause").unique().sort().str.join(", "),
+            pl.col("time_ns").min().alias("first_ns"),
+            pl.col("time_ns").max().alias("last_ns"),
+            pl.col("s").sum().alias("waiting_s"),
+        )
+    )
     return (
         lost.group_by(place)
         .agg(

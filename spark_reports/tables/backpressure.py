@@ -36,11 +36,8 @@ def backpressure(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def series(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
-    blocked = pl.col("blocked_ns")
-    waits = blocks.group_by("topic").agg(
-        pl.len().cast(pl.Int64).alias("blocks"), blocked.sum(), blocked.max().alias("longest_ns")
-    )
-    turned_away = _messages(rollup, _TURNED_AWAY).group_by("topic").agg(pl.col(_TURNED_AWAY).sum())
+    waits = _blocked(blocks, "topic")
+    turned_away = rollup.filter(pl.col("kind").is_in(_TURNED_AWAY)).group_by("topic").agg(_messages(_TURNED_AWAY))
     return (
         waits.join(turned_away, on="topic", how="full", coalesce=True)
         .with_columns(pl.exclude("topic").fill_null(0))
@@ -48,10 +45,15 @@ def series(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _messages(rollup: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
-    kind, messages = pl.col("kind"), pl.col("messages")
-    counts = (pl.when(kind == name).then(messages).otherwise(0).alias(name) for name in kinds)
-    return rollup.filter(kind.is_in(kinds)).with_columns(*counts)
+def _blocked(blocks: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    blocked = pl.col("blocked_ns")
+    return blocks.group_by(keys).agg(
+        pl.len().cast(pl.Int64).alias("blocks"), blocked.sum(), blocked.max().alias("longest_ns")
+    )
+
+
+def _messages(kinds: tuple[str, ...]) -> list[pl.Expr]:
+    return [pl.col("messages").filter(pl.col("kind") == name).sum().alias(name) for name in kinds]
 
 
 def over_time(blocks: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -68,7 +70,8 @@ def over_time(blocks: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.Da
         .with_columns(blocked_ns=end - pl.max_horizontal("from_ns", "start_ns"), rejected=none, dropped=none)
         .select(columns)
     )
-    turned_away = _messages(rollup, ("rejected", "dropped")).with_columns(blocked_ns=none).select(columns)
+    counted = rollup.group_by("topic", "start_ns").agg(_messages(("rejected", "dropped")))
+    turned_away = counted.with_columns(blocked_ns=none).select(columns)
     return (
         pl.concat([shares, turned_away])
         .group_by("topic", "start_ns")
@@ -84,6 +87,8 @@ BLOCKERS_SCHEMA = (
 )
 _NO_ROOM = ("rejected", "dropped", "evicted")
 _SLOWEST = r"slowest reader (.+)$"
+#: The broker tells the reason in its sentence alone (`flow/gate.py`, `broker/schemas.py`): a field of the event would
+#: change what recordings hold, and those that there are lack it.
 _REASONS = {
     r"is full: .* messages": "full of messages",
     r"is full: .* bytes": "full of bytes",
@@ -109,12 +114,8 @@ def _blocker() -> pl.Expr:
 def blockers(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
     """One row per topic or queue, producer (none for evictions), reason and blocker; the longest blocked first."""
     keys = ("topic", "client", "reason", "blocker")
-    kind, blocked = pl.col("kind"), pl.col("blocked_ns")
-    waits = (
-        blocks.with_columns(reason=_reason(), blocker=_blocker())
-        .group_by(keys)
-        .agg(pl.len().cast(pl.Int64).alias("blocks"), blocked.sum(), blocked.max().alias("longest_ns"))
-    )
+    kind = pl.col("kind")
+    waits = _blocked(blocks.with_columns(reason=_reason(), blocker=_blocker()), *keys)
     evicted = kind == "evicted"
     turned_away = (
         rollup.filter(kind.is_in(_NO_ROOM))
@@ -124,7 +125,7 @@ def blockers(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
             blocker=pl.when(evicted & (pl.col("group") != pl.col("topic"))).then("group").otherwise(_blocker()),
         )
         .group_by(keys)
-        .agg(pl.col("messages").filter(kind == name).sum().alias(name) for name in _NO_ROOM)
+        .agg(_messages(_NO_ROOM))
     )
     sums = ("blocked_ns", *_NO_ROOM)
     return (

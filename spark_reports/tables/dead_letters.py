@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from spark_reports.passes.kinds import DIED_AGAIN, RECOVERED, WAITING
+
 _RESULTS = "dead_lettered BIGINT, redriven BIGINT, recovered BIGINT, died_again BIGINT, waiting BIGINT"
 SCHEMA = f"`group` STRING, cause STRING, {_RESULTS}, first_ns BIGINT, last_ns BIGINT"
 KEYS_SCHEMA = f"`group` STRING, `key` STRING, {_RESULTS}, cause STRING, first_ns BIGINT"
@@ -13,12 +15,11 @@ LIST_SCHEMA = (
 LISTED = 500
 MOST_CAUSES = 1_000
 TOP_KEYS = 50
-RECOVERED, DIED_AGAIN, WAITING = "acknowledged", "died again", "waiting"
 _FATES = {"recovered": RECOVERED, "died_again": DIED_AGAIN, "waiting": WAITING}
 
 
 def _counted(dead: pl.DataFrame, by: str, most: int) -> pl.DataFrame:
-    """By group or queue and `by`, the most often first."""
+    """Counts of dead letters by group or queue and by `by`, the most frequent first."""
     first = [] if by == "cause" else [pl.col("cause").first()]
     return (
         dead.group_by("group", by, maintain_order=True)
@@ -36,7 +37,7 @@ def _counted(dead: pl.DataFrame, by: str, most: int) -> pl.DataFrame:
 
 
 def dead_letter_list(dead: pl.DataFrame) -> pl.DataFrame:
-    """The first `LISTED` dead letters in order. `dead` is from `passes.fates`."""
+    """The first `LISTED` dead letters in order. `dead` is from `passes.redrives`."""
     return dead.head(LISTED)
 
 
@@ -68,12 +69,18 @@ _OUTCOMES = ("delivered", "acknowledged", "nacked", "released", "lease_expired",
 
 
 def redeliveries(rollup: pl.DataFrame) -> pl.DataFrame:
-    """Per group or queue and attempt what became of the deliveries. A commit, which has no attempt, is of the first."""
-    kind = pl.col("kind")
+    """Per group or queue and attempt what became of the deliveries. A commit, which has no attempt, is of the first; of
+    the others `acknowledged` is null.
+    """
+    kind, attempt, later = pl.col("kind"), pl.col("attempt"), pl.col("attempt") > 1
+    committed = ((kind == "acknowledged") & attempt.is_null()).any().over("group", "topic")
     # A delivery without an attempt is none: the client had it already, and fetched it once more.
     return (
-        rollup.filter(kind.is_in(_OUTCOMES) & ((kind != "delivered") | pl.col("attempt").is_not_null()))
-        .group_by("group", "topic", pl.col("attempt").fill_null(1))
+        rollup.filter(kind.is_in(_OUTCOMES) & ((kind != "delivered") | attempt.is_not_null()))
+        .with_columns(committed=committed)
+        .group_by("group", "topic", attempt.fill_null(1), "committed")
         .agg(pl.col("messages").filter(kind == name).sum().alias(name) for name in _OUTCOMES)
+        .with_columns(acknowledged=pl.when(~(pl.col("committed") & later)).then(pl.col("acknowledged")))
+        .drop("committed")
         .sort("group", "topic", "attempt")
     )

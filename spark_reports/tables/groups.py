@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from spark_reports.passes.kinds import FIRST
 from spark_reports.scale import Scale
-from spark_reports.tables.latency import FIRST
 from spark_reports.tables.schema import rows
 
 SCHEMA = (

@@ -25,7 +25,7 @@ def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFr
     before. Redriven messages and dead letters are appends too; transaction markers are no messages.
     """
     committed, began = _committed(rollup, detailed, scale), _began(detailed, scale)
-    end, mark, start = pl.col("end_offset"), pl.col("committed"), pl.col("start")
+    reached = pl.coalesce("committed", "began_offset")
     places = pl.concat([committed.select(PLACE), began.select(PLACE)]).unique()
     return (
         queues.grid(places, scale)
@@ -34,25 +34,24 @@ def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFr
         .join(_ends(rollup), on=["topic", "partition", "start_ns"], how="left", maintain_order="left")
         .join(_deleted(detailed, scale), on=["topic", "partition", "start_ns"], how="left", maintain_order="left")
         .with_columns(
-            end_offset=end.cum_max().forward_fill().over(PLACE).fill_null(0),
-            committed=mark.forward_fill().over(PLACE),
-            start=start.forward_fill().over(PLACE),
+            end_offset=pl.col("end_offset").cum_max().forward_fill().over(PLACE).fill_null(0),
+            committed=pl.col("committed").forward_fill().over(PLACE),
+            began_offset=pl.col("began_offset").forward_fill().over(PLACE),
             deleted=pl.col("deleted").cum_max().forward_fill().over(PLACE).fill_null(0),
         )
-        .with_columns(goes_on=pl.coalesce(mark, start))
-        .with_columns(goes_on=pl.when(pl.col("goes_on").is_not_null()).then(pl.max_horizontal("goes_on", "deleted")))
+        .with_columns(next_offset=pl.when(reached.is_not_null()).then(pl.max_horizontal(reached, "deleted")))
         .pipe(_without_markers, markers(detailed))
         .filter(pl.col("start_ns") >= scale.from_ns)
-        .drop("start", "goes_on", "deleted")
+        .drop("began_offset", "next_offset", "deleted")
     )
 
 
 def _without_markers(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     """`table` with its lag: offsets less the markers of transactions among them, which are no messages."""
-    between = pl.col("end_offset") - pl.col("goes_on")
+    between = pl.col("end_offset") - pl.col("next_offset")
     if found.height:
         numbered = found.sort("offset").with_columns(number=pl.int_range(1, pl.len() + 1).over("topic", "partition"))
-        for name in ("end_offset", "goes_on"):
+        for name in ("end_offset", "next_offset"):
             before = numbered.select("topic", "partition", (pl.col("offset") + 1).alias(name), pl.col("number"))
             table = (
                 table.with_row_index("row")
@@ -62,7 +61,7 @@ def _without_markers(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
                 .drop("row")
                 .rename({"number": f"markers_before_{name}"})
             )
-        counts = [pl.col(f"markers_before_{name}").fill_null(0) for name in ("end_offset", "goes_on")]
+        counts = [pl.col(f"markers_before_{name}").fill_null(0) for name in ("end_offset", "next_offset")]
         between = between - (counts[0] - counts[1])
     return table.with_columns(lag=between.clip(lower_bound=0)).drop(cs.starts_with("markers_before_"))
 
@@ -84,9 +83,9 @@ def _deleted(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 def _began(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     began = detailed.filter(pl.col("kind") == "reading_began").select(
-        *PLACE, "seq", start_ns=scale.start_of("time_ns"), start="offset"
+        *PLACE, "seq", start_ns=scale.start_of("time_ns"), began_offset="offset"
     )
-    return began.group_by(*PLACE, "start_ns").agg(pl.col("start").sort_by("seq").last())
+    return began.group_by(*PLACE, "start_ns").agg(pl.col("began_offset").sort_by("seq").last())
 
 
 def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:

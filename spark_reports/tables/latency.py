@@ -14,7 +14,6 @@ CURVE_SCHEMA = "measure STRING, duration_ns BIGINT, messages BIGINT, share DOUBL
 HEAT_SCHEMA = "measure STRING, start_ns BIGINT, `row` INT, from_ns BIGINT, messages BIGINT"
 
 QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
-FIRST, DONE, REPLAYED, REPLAYED_DONE = "delivered", "acknowledged", "replayed", "replayed and acknowledged"
 HEAT_STEPS_PER_DECADE = 8
 
 
@@ -46,7 +45,7 @@ def ranked(buckets: pl.DataFrame, *keys: str) -> pl.DataFrame:
 
 
 def quantile_ns(quantile: float) -> pl.Expr:
-    """Of the rows of `ranked` that are aggregated: never more than the maximum."""
+    """A quantile of the rows of `ranked` in an aggregation; never more than their maximum."""
     reached = pl.col("rank") >= (pl.col("total") * quantile).ceil()
     value = bucket_value_ns().filter(reached).min().round().cast(pl.Int64)
     return pl.min_horizontal(value, pl.col("max_ns").max())

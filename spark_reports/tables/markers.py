@@ -24,7 +24,7 @@ _CLUSTER_KINDS = ("node_gone", "node_seen", "controller_moved", "incident")
 
 
 def cluster(control: pl.DataFrame) -> pl.DataFrame:
-    """What happened to the brokers of a cluster, and each deed, in order; of an incident its story as told last."""
+    """Events of a cluster's brokers and each deed, in order; an incident appears once, as told last."""
     deed = pl.col("detail").str.json_path_match("$.deed").is_not_null()
     told = control.filter(pl.col("kind").is_in(_CLUSTER_KINDS) | deed).with_columns(
         began_ns=pl.col("detail").str.json_path_match("$.began_ns").cast(pl.Int64)

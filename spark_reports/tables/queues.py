@@ -93,7 +93,7 @@ _LEASES = {
 }
 
 
-def leases(rollup: pl.DataFrame, control: pl.DataFrame, hands: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+def leases(rollup: pl.DataFrame, control: pl.DataFrame, in_flight_time: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """One row per queue and holder."""
     kind, held = pl.col("kind"), pl.col("held_ns")
     grouped = control.filter(kind.is_in(["member_joined", "partitions_assigned"])).select("group")
@@ -103,12 +103,9 @@ def leases(rollup: pl.DataFrame, control: pl.DataFrame, hands: pl.DataFrame, sca
         .group_by("group", "client")
         .agg(pl.col("messages").filter(kind == each).sum().alias(name) for each, name in _LEASES.items())
     )
+    leased = in_flight_time.drop_nulls("start_ns").group_by("group", "client")
     return (
-        counted.join(
-            hands.drop_nulls("start_ns").group_by("group", "client").agg(pl.col("leased").sum().alias("held_ns")),
-            on=["group", "client"],
-            how="left",
-        )
+        counted.join(leased.agg(held_ns=pl.col("leased").sum()), on=["group", "client"], how="left")
         .with_columns(
             mean_held_ns=pl.when(pl.col("leased") > 0).then(held / pl.col("leased")),
             in_flight=held.fill_null(0.0) / scale.duration_ns,

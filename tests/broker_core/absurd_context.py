@@ -19,6 +19,9 @@ from broker_core import (
     Filter,
     GroupConsumer,
     HttpBroker,
+    HttpGroupReader,
+    HttpPublisher,
+    HttpQueueReader,
     JsonSerializer,
     Logging,
     Message,
@@ -88,6 +91,10 @@ def _delivery(fixture: BrokerFixture) -> Delivery:
     return found
 
 
+def _nobody(_fixture: BrokerFixture) -> HttpBroker:
+    return HttpBroker("http://127.0.0.1:1")
+
+
 # How each is made, or, where making it is what is tried, the class itself.
 MADE: dict[str, Callable[[BrokerFixture], Any]] = {
     "Acl": lambda fixture: Acl("billing", "read", "topic", "t"),
@@ -100,7 +107,10 @@ MADE: dict[str, Callable[[BrokerFixture], Any]] = {
     "Receipt": lambda fixture: fixture.producer.send("t", b"1"),
     "SimpleQueue": lambda fixture: SimpleQueue(fixture.host, "simple"),
     "BrokerHost": lambda fixture: fixture.host,
-    "HttpBroker": lambda fixture: HttpBroker("http://127.0.0.1:1"),
+    "HttpBroker": _nobody,
+    "HttpGroupReader": lambda fixture: HttpGroupReader(_nobody(fixture), "g", "t"),
+    "HttpPublisher": lambda fixture: HttpPublisher(_nobody(fixture), "t"),
+    "HttpQueueReader": lambda fixture: HttpQueueReader(_nobody(fixture), "q"),
     "AvroSerializer": lambda fixture: AvroSerializer(_registry(fixture), "avro"),
     "JsonSerializer": lambda fixture: JsonSerializer(),
     "BytesSerializer": lambda fixture: BytesSerializer(),
@@ -124,6 +134,7 @@ MADE: dict[str, Callable[[BrokerFixture], Any]] = {
 # An argument that is right, by its name.
 RIGHT: dict[str, Callable[[BrokerFixture], Any]] = {
     "host": lambda fixture: fixture.host,
+    "broker": _nobody,
     "name": lambda fixture: "t",
     "topic": lambda fixture: "t",
     "topics": lambda fixture: ["t"],
@@ -166,7 +177,7 @@ RIGHT: dict[str, Callable[[BrokerFixture], Any]] = {
     "consumer": lambda fixture: fixture.reader,
     "callback": lambda fixture: lambda: None,
     "client": lambda fixture: "c",
-    "reply": lambda fixture: fixture.host.kept(),
+    "reply": lambda fixture: fixture.host.durable(),
     "attempt": lambda fixture: 1,
     "unit_interval": lambda fixture: 0.5,
     "letter": lambda fixture: fixture.admin.dead_letters("q")[0],

@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 import broker_core
 from broker_core.clock import ns_from_s
-from broker_core.engine.host_loop import Host
+from broker_core.engine.host import Host
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.log.config import LogConfig
@@ -17,7 +17,7 @@ from broker_core.operations.dead_letters import (
     DeadLettersByCause,
     PurgeLetters,
     Redrive,
-    Redriven,
+    RedriveAnswer,
     StoredEdit,
     UndoPurgeDeadLetters,
     UndoRedrive,
@@ -45,11 +45,12 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_record import Edits
 from broker_core.queues.dead_letters import PurgeResult, RedrivePreview
 from broker_core.queues.paced_redrive import PacedRedrive
-from broker_core.queues.subscription import BacklogPolicy
-from broker_core.schemas.compatibility import Compatibility, SchemaKind, SchemaProblem
+from broker_core.schemas.compatibility import Compatibility, SchemaProblem
 from broker_core.schemas.diff import SchemaChange
+from broker_core.schemas.languages import SchemaKind
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
 from broker_core.schemas.rule import SchemaRule
+from broker_core.settings import LimitPolicy
 from broker_core.snapshots import SlowReader
 
 
@@ -111,7 +112,7 @@ class Admin(broker_core.Admin):
         config: QueueConfig | None = None,
         *,
         max_messages: int | None = None,
-        policy: BacklogPolicy = "drop_newest",
+        policy: LimitPolicy = "drop_newest",
     ) -> None:
         """Create a queue that gets every message of `topic` from now on; at most `max_messages` wait in it.
 
@@ -152,7 +153,7 @@ class Admin(broker_core.Admin):
 
     def redrive(
         self, queue: str, offsets: Sequence[int] | None = None, edits: Edits | None = None, *, cause: str = ""
-    ) -> Redriven:
+    ) -> RedriveAnswer:
         """Publish these dead letters, or all, or those of a `cause`, to their origin again.
 
         `edits` holds a message to publish in place of one, or a `DeadLetterEdit` of it, by offset.

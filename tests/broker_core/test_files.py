@@ -59,6 +59,7 @@ def test_names_can_be_listed_moved_and_removed(files):
     assert files.listdir("d") == ["a", "e", "z"]
     assert files.listdir("nowhere") == []
     files.rename("d/a", "d/z")
+    files.rename("d/z", "d/z")
     assert files.read("d/z", 0, 9) == b"a"
     files.truncate("d/z", 0)
     assert files.size("d/z") == 0
@@ -89,6 +90,12 @@ def test_a_missing_file_is_an_error_that_names_it(files):
         assert caught.value.code is ErrorCode.STORAGE_ERROR
 
 
+def test_a_name_that_the_disk_refuses_is_one_sentence(tmp_path):
+    with pytest.raises(BrokerError, match="File name too long") as caught:
+        DiskFiles(tmp_path).exists("x" * 300)
+    assert caught.value.code is ErrorCode.STORAGE_ERROR
+
+
 def test_a_directory_is_opened_once(files):
     release = files.lock("lock")
     with pytest.raises(BrokerError) as caught:
@@ -97,6 +104,17 @@ def test_a_directory_is_opened_once(files):
     release()
     release()
     files.lock("lock")()
+
+
+def test_only_a_lock_that_somebody_holds_is_in_use(tmp_path, monkeypatch):
+    def refused(_descriptor, _operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refused)
+    with pytest.raises(BrokerError, match="No locks available") as caught:
+        DiskFiles(tmp_path).lock("lock")
+    assert caught.value.code is ErrorCode.STORAGE_ERROR
+    assert open_below(tmp_path) == 0
 
 
 def test_another_process_cannot_take_the_directory_either_until_this_one_dies(tmp_path):
@@ -228,11 +246,14 @@ def test_a_write_that_had_no_room_leaves_nothing_behind(tmp_path, monkeypatch):
     files = DiskFiles(tmp_path)
     files.write_whole("whole", b"old", durable=False)
 
-    def full(_descriptor, _data):
+    def full(_descriptor, _data, _position):
         raise OSError(errno.ENOSPC, "full")
 
     with monkeypatch.context() as broken, pytest.raises(BrokerError, match="the disk is full"):
-        broken.setattr(os, "write", full)
+        broken.setattr(os, "pwrite", full)
+        files.write_whole("whole", b"new", durable=False)
+    with monkeypatch.context() as broken, pytest.raises(BrokerError, match="the disk is full"):
+        broken.setattr(os, "pwrite", lambda _descriptor, _data, _position: 0)
         files.write_whole("whole", b"new", durable=False)
     assert files.listdir("") == ["whole"]
     assert files.read("whole", 0, 9) == b"old"

@@ -13,7 +13,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.producer import Producer
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.events import Event, EventKind
 from broker_core.filters import parse
 from broker_core.groups.commits import lag_behind

@@ -11,7 +11,7 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ConfigError, ErrorCode, ScenarioError
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.group_offsets import Committer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.names import check_name
 from broker_core.queues.config import QueueConfig
@@ -56,7 +57,7 @@ def test_a_name_that_no_directory_may_have_is_refused_and_nothing_is_made(kind: 
 def test_a_group_with_such_a_name_is_refused(name: str):
     virtual = VirtualBroker()
     with pytest.raises(BrokerError) as refused:
-        virtual.broker.offsets.commit(0, name, "c", "", -1, {("commits", 0): 0})
+        virtual.broker.offsets.commit(0, name, Committer.of("c"), {("commits", 0): 0})
     assert refused.value.code is ErrorCode.INVALID_GROUP_ID
     assert virtual.broker.groups.groups() == []
 

@@ -7,7 +7,7 @@ import math
 import pkgutil
 import re
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import msgspec
 import pytest
@@ -22,7 +22,7 @@ from broker_core.kinds import kind_of
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.queues.config import QueueConfig
-from broker_core.settings import Settings
+from broker_core.settings import Positive, Settings, checked
 
 NEEDED: dict[str, dict[str, Any]] = {
     "AdaptiveConfig": {"base_ms": 100.0},
@@ -156,3 +156,30 @@ def test_settings_of_clients_and_listeners_are_judged_as_well():
             with pytest.raises(ConfigError) as refused:
                 made()
             assert about in str(refused.value)
+
+
+def _cell(function: Any, name: str) -> Any:
+    """Of a variable of the function around `function`."""
+    return function.__closure__[function.__code__.co_freevars.index(name)]
+
+
+def test_arguments_are_checked_while_another_thread_reads_the_annotations_for_the_first_time() -> None:
+    @checked
+    def buy(apples: Positive, pears: Positive) -> None: ...
+
+    class Known(dict[str, Any]):
+        """The kinds by name; between the first and the second that is asked for, another thread calls."""
+
+        asked = 0
+
+        def get(self, name: str, other: Any = None) -> Any:
+            self.asked += 1
+            if self.asked == 2:
+                with pytest.raises(BrokerError, match="pears"):
+                    buy(1, cast(Any, "rubbish"))
+            return super().get(name, other)
+
+    known = Known()
+    _cell(buy, "by_name").cell_contents = known
+    buy(1, 2)
+    assert known.asked > 2

@@ -13,8 +13,8 @@ from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
 

@@ -15,8 +15,8 @@ import pytest
 
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig

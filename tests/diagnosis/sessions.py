@@ -16,7 +16,7 @@ from broker_core.events import MESSAGE_KINDS, Event
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
 from spark_reports.pipeline.collect import Made, _tables
-from spark_reports.pipeline.frames import Frames
+from spark_reports.pipeline.session_data import SessionData
 from spark_reports.request.parts import EVERY, made_for
 from spark_reports.scale import scale_of
 from tests.diagnosis.scenarios import Case
@@ -59,7 +59,7 @@ def made(events: pl.DataFrame, duration_ns: int, totals: dict[str, int]) -> Made
     """What the report of a session with these events has."""
     scale = scale_of(duration_ns)
     control = ~pl.col("kind").is_in([kind.value for kind in MESSAGE_KINDS])
-    frames: Frames = InMemory(events.filter(~control), events.filter(control), scale, totals)
-    tables, failed = _tables(frames, made_for(EVERY))
+    data: SessionData = InMemory(events.filter(~control), events.filter(control), scale, totals)
+    tables, failed = _tables(data, made_for(EVERY))
     assert not failed, failed
     return Made(tables, scale)

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
+import yaml
 
+import resources
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.remedies import remedy_of
@@ -317,3 +319,35 @@ def test_what_was_lost_can_be_asserted_and_is_not_what_is_missing() -> None:
     lost, left, missing = judge(("lost < 1", "dead_letters_left < 1", "missing < 1"), session.rows)
     assert (lost.holds, left.holds, missing.holds) == (False, True, True)
     assert lost.found == f"lost is {session.rows['account'][0]['lost']:,}"
+
+
+def test_a_group_that_was_made_and_left_is_unread_from_then_on_and_what_falls_does_not_still_grow() -> None:
+    """Someone drags a clerk to empty ground, and later back."""
+    scenario = yaml.safe_load(resources.path("scenarios").joinpath("lag-and-catch-up.yaml").read_text())
+    parts = {name: scenario[name] for name in ("topics", "groups", "producers", "consumers")}
+    away, back = ({"action": "move_consumer", "consumer": "clerk-2", "group": to} for to in ("clerks-2", "clerks"))
+    schedule = [{"at_s": 32, "do": away}, *scenario["schedule"], {"at_s": 80, "do": back}]
+    session = told(195, **parts, schedule=schedule)
+    headlines = [bare(one.headline) for one in session.found]
+    assert "Nobody read clerks-2 for 1 min 55 s" in headlines, "not while it was not there"
+    (too_much,) = (one for one in headlines if one.startswith("More comes to clerks "))
+    assert "still grows" not in too_much, "up to 700 waited, and 132 at the end"
+
+
+def test_what_came_is_more_than_what_it_is_compared_with() -> None:
+    """With both readers there all the time, they would have done what came."""
+    bursts = {"kind": "bursty", "per_s": 50, "on_s": 5, "off_s": 5, "keys": 1000}
+    session = told(195, **group(4, 75, 2, bursts, schedule=[(40, crash("pod-2", 6))]))
+    (too_much,) = (bare(one.headline) for one in session.found if one.kind == "growing")
+    assert [float(each) for each in re.findall(r"([\d.]+)/s", too_much)] == pytest.approx([26.2, 22.6], abs=0.3)
+
+
+def test_what_grew_in_the_beginning_is_told_of_the_beginning_although_its_reader_crashed_later() -> None:
+    schedule = [
+        (40, {"action": "move_consumer", "consumer": "pod-1", "group": "billing"}),
+        (46, crash("pod-1", 8)),
+        (62, {"action": "set_producer_rate", "client": "shop", "rate_per_s": 2}),
+    ]
+    parts = group(1, 18, 1, rate(50), schedule=schedule)
+    session = told(150, **{**parts, "consumers": [{**parts["consumers"][0], "group": ""}]})
+    assert bare(session.first.headline) == "Nobody read billing for the first 40 s"

@@ -8,13 +8,23 @@ from collections.abc import Iterable
 from typing import Any
 
 from resources.account import STATES
-from resources.account import VERDICTS as VERDICT_WORDS
 from tests.figures.recount.account import VERDICTS, Account
 from widgets.dialogs.facts_table import FactsTable
 
 #: The figures of a reader that are compared.
 FIGURES = (
-    *("published", "waiting", "in_hand", "acknowledged", "dead_lettered", "aborted", "expired", "evicted", "purged"),
+    *(
+        "published",
+        "redriven",
+        "waiting",
+        "in_hand",
+        "acknowledged",
+        "dead_lettered",
+        "aborted",
+        "expired",
+        "evicted",
+        "purged",
+    ),
     *("deleted", "lost"),
 )
 SKIPPED = ("by a reset", "by its reader", "before it began")
@@ -37,8 +47,9 @@ def _rows(shown: Iterable[dict[str, Any]], counted: Iterable[dict[str, Any]]) ->
 
 def _flat(row: dict[str, Any]) -> str:
     figures = {name: row[name] for name in FIGURES} | {name: row["skipped"][name] for name in SKIPPED}
-    states = sum(figures.values()) - figures["published"] - figures["lost"]
-    assert states == row["published"], f"the states of {row} do not add up to what was published"
+    came = figures["published"] + figures["redriven"]
+    states = sum(figures.values()) - came - figures["lost"]
+    assert states == came, f"the states of {row} do not add up to what was published and redriven"
     told = ", ".join(f"{name} {count}" for name, count in figures.items() if count)
     return f"{row['source']} for {row['reader'] or 'nobody'}: {told}"
 
@@ -77,7 +88,9 @@ def window_differences(shown: FactsTable, account: dict[str, Any]) -> list[str]:
     """What *Was anything lost?* says otherwise than the account as JSON: each count under the title of its state, each
     verdict with the first sentence of why, and whether it is green.
     """
-    titles = {"Published": "published", "Lost": "lost"} | {state.title: name for name, state in STATES.items()}
+    titles = {"Published": "published", "Redriven": "redriven", "Lost": "lost"} | {
+        state.title: name for name, state in STATES.items()
+    }
     these: Counter[str] = Counter()
     for source, reader, *figures in shown.rows:
         told: Counter[str] = Counter()
@@ -95,9 +108,8 @@ def window_differences(shown: FactsTable, account: dict[str, Any]) -> list[str]:
         those[f"{row['source']} for {row['reader']}: {sorted((+told).items())}"] += 1
     found = [f"shown, and not in the account: {line}" for line in these - those]
     found += [f"in the account, and not shown: {line}" for line in those - these]
-    for name, verdict in account["verdicts"].items():
-        answer = f"{VERDICT_WORDS[name].words}: {'no' if verdict['because'] else 'yes'}"
-        for words in (answer, *verdict["because"][:1]):
+    for verdict in account["verdicts"].values():
+        for words in (verdict["answer"], *verdict["because"][:1]):
             if words.casefold() not in shown.note.casefold():
                 found.append(f"{words!r} is not in {shown.note!r}")
     holds = account["verdicts"]["nothing_lost"]["holds"]

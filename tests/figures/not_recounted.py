@@ -10,7 +10,7 @@ NOT_RECOUNTED = {
     r"canvas \| .* \| (hue|badge)": "who is drawn in which colour and by which letter",
     r"canvas \| .* \| (reads|taken_by)": "what feeds a queue, and who takes from it",
     r"canvas \| group:.* \| takes_members": "whether a consumer can be dropped there is a matter of the session's kind",
-    r"canvas \| .* > .* \| over": "whether time goes on, by which the line is drawn",
+    r"canvas \| .* > .* \| is_stopped": "whether time goes on, by which the line is drawn",
     r"backpressure \| .* \| policy": "the policy in words; `limits` has it",
     r"inspector \| .* \| Backpressure: (When full|Rate limit)": "the limits in words; they are held in the panel",
     r"inspector \| lane:.* \| Messages": "the words of a link",

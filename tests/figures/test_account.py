@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 import pytest
 
 import resources
-from app.cli.sessions import audited
-from app.commands.audit import audit as window_audit
-from app.commands.audit import table_of
 from app.presenters.in_flight import in_flight_words
-from app.sessions.queries import Work
+from app.sessions.audit import audit as window_audit
+from app.sessions.audit import table_of
+from app.sessions.jobs import Work
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, Sink
 from broker_core.recording.account import Account
+from broker_core.recording.judged import audited
 from broker_core.recording.live_session import LiveSession
 from broker_core.recording.verdicts import Order, as_json
 from broker_core.simulation.scenario import Scenario, parse_scenario
 from broker_core.snapshots import Snapshot
-from broker_core.testing.history import History
+from broker_core.testing.history import AuditedHistory
 from tests.figures.accounts import differences, kit_differences, window_differences
 from tests.figures.recount import account as recounted
 from tests.figures.recount.reading import rows_of, scenario_of
@@ -68,7 +68,7 @@ class _Live:
 
     def __init__(self, scenario: Scenario, text: str, folder: Path) -> None:
         self._scenario = scenario
-        self._account, self._order, self._history = Account(), Order(), History()
+        self._account, self._order, self._history = Account(), Order(), AuditedHistory()
         self._events: list[Event] = []
         sinks: list[Sink] = [self._account, self._order, self._history, self._events.append]
         self.live = LiveSession(

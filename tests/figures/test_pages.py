@@ -119,7 +119,7 @@ def _same_canvas(boxes: dict[str, Any], view: CanvasView) -> None:
 
 
 def _same_cards(shown: dict[str, Any], workbench: Workbench) -> None:
-    cards = [card.facts for card in workbench.window.parts.rebalances.cards() if card.facts is not None]
+    cards = [card.facts for card in workbench.window.parts.rebalances.cards if card.facts is not None]
     wanted = {(card.group, card.started, card.generation, card.no_reader, card.cause) for card in cards}
     found = {
         (card["group"], card["started"], card["generation"], card["no_reader"], card["cause"])

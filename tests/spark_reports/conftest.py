@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from broker_core.events import EventStream
 from broker_core.recording.checksums import stamp_part
 from broker_core.recording.recorder import Recorder
-from spark_reports.pipeline.frames import Frames, read_frames
+from spark_reports.pipeline.session_data import SessionData, read_session_data
 from spark_reports.sessions.session import inspect
 from spark_reports.spark.bounds import local
 from spark_reports.spark.java import find_java
@@ -68,9 +68,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def frames(spark: SparkSession, recorded: Path) -> Frames:
+def data(spark: SparkSession, recorded: Path) -> SessionData:
     """The DataFrames of `recorded`."""
-    return read_frames(spark, inspect(str(recorded)))
+    return read_session_data(spark, inspect(str(recorded)))
 
 
 class Events:

@@ -35,7 +35,8 @@ def test_spark_and_python_have_the_same_edges(spark: SparkSession, scale: Scale)
     times = sorted(edge + step for edge in edges for step in (-1, 0, 1) if scale.from_ns <= edge + step <= scale.to_ns)
     rows = spark.range(1).selectExpr(f"explode(array({', '.join(f'{at}L' for at in times)})) AS time_ns")
     found = {
-        row.time_ns: row.start_ns for row in rows.select("time_ns", scale.start("time_ns").alias("start_ns")).collect()
+        row.time_ns: row.start_ns
+        for row in rows.select("time_ns", scale.spark_start("time_ns").alias("start_ns")).collect()
     }
     assert found == {at: scale.from_ns + scale.bucket(at) * width for at in times}
     assert all(start <= at and (at < start + width or at == scale.to_ns) for at, start in found.items())

@@ -168,7 +168,7 @@ class Truth:
     def read_again(self, found: re.Match[str], finding: Finding) -> None:
         assert any(text.clock(row["time_ns"]) == found[2] for row in self.of("offsets_reset", group=found[1]))
 
-    @why(r"The key (\S+) of (\S+) is too much for one reader of (\S+): partition \S+/(\d+) carries (.+)")
+    @why(r"The key (\S+) of (\S+) is too much for one reader of (\S+): partition \S+/(\d+) carried (.+)")
     def hot_key(self, found: re.Match[str], finding: Finding) -> None:
         self._waited(found[3], finding)
         assert self.all.topics[found[2]].at(int(found[4])).keys.most_common(1)[0][0] == found[1].encode()
@@ -198,7 +198,7 @@ class Truth:
         self._waited(found[1], finding)
         assert len(self.all.read_by(found[1])) == int(found[2]) < int(found[3])
 
-    @why(r"Partition (\S+)/(\d+) is too much for one reader of (\S+): it carries (.+)")
+    @why(r"Partition (\S+)/(\d+) is too much for one reader of (\S+): it carried (.+)")
     def hot_partition(self, found: re.Match[str], finding: Finding) -> None:
         self._waited(found[3], finding)
 

@@ -13,7 +13,7 @@ from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording.ownership import Ownership
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation import Simulation, parse_scenario
-from spark_reports.pipeline.frames import read_frames
+from spark_reports.pipeline.session_data import read_session_data
 from spark_reports.sessions.session import inspect
 
 pytestmark = pytest.mark.spark
@@ -70,7 +70,7 @@ class Window:
 def reported(spark: SparkSession, folder: Path) -> dict[tuple[str, str, int, int], Told]:
     """The same by the report."""
     names = ("group", "topic", "partition", "revoked_ns", "cause", "from_ns", "assigned_ns", "to_ns")
-    pauses = read_frames(spark, inspect(str(folder))).pauses
+    pauses = read_session_data(spark, inspect(str(folder))).pauses
     return {row[:4]: row[4:] for row in pauses.select(names).iter_rows()}
 
 

@@ -23,11 +23,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from spark_reports.spark import tuning
 from spark_reports.jobs.cancellation import Cancellation
-from spark_reports.jobs.warm import WarmSpark
+from spark_reports.jobs.warm import SparkServer
 
 work, small, many, *sessions = sys.argv[1:]
 tuning.SMALL_EVENTS, tuning.MANY_EVENTS = int(small), int(many)
-warm = WarmSpark(Path(work), Cancellation())
+warm = SparkServer(Path(work), Cancellation())
 for number, session in enumerate(sessions):
     asked = [session, "--out", f"{work}/out-{number}", "--parts", "throughput", "--format", "csv"]
     warm.make(json.dumps(asked), io.StringIO())

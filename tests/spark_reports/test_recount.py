@@ -13,15 +13,15 @@ from confluent_kafka import Consumer, Message, TopicPartition
 from pyspark.sql import SparkSession
 
 import resources
-from app.cli.sessions import audited
 from broker_core.clock import NS_PER_S
+from broker_core.recording.judged import audited
 from broker_core.recording.schema import EVENT_SCHEMA
 from broker_core.recording.verdicts import as_json
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from spark_reports.passes import series
-from spark_reports.passes.folded import Folded
+from spark_reports.passes.fold import FoldedEvents
 from spark_reports.passes.series import Series
-from spark_reports.pipeline.frames import Frames, read_frames
+from spark_reports.pipeline.session_data import SessionData, read_session_data
 from spark_reports.scale import scale_of
 from spark_reports.sessions.session import inspect
 from spark_reports.tables import audit, dead_letters, queues
@@ -90,12 +90,12 @@ def recount(session: Path) -> Recount:
 
 
 @pytest.fixture(scope="module")
-def told(spark: SparkSession, session: Path) -> Frames:
+def told(spark: SparkSession, session: Path) -> SessionData:
     """What the report knows of it."""
-    return read_frames(spark, inspect(str(session)))
+    return read_session_data(spark, inspect(str(session)))
 
 
-def test_totals_and_the_audit(told: Frames, recount: Recount) -> None:
+def test_totals_and_the_audit(told: SessionData, recount: Recount) -> None:
     found = dict(told.totals.rows())
     assert recount.totals.keys() <= found.keys()
     assert found == {name: recount.totals.get(name, 0) for name in found} | {"events": recount.events}
@@ -104,7 +104,7 @@ def test_totals_and_the_audit(told: Frames, recount: Recount) -> None:
     assert unsound == 0
 
 
-def test_owners(told: Frames, recount: Recount) -> None:
+def test_owners(told: SessionData, recount: Recount) -> None:
     spans = Counter(
         (name, *place, span.owner, span.start_ns, told.scale.to_ns if span.end_ns is None else span.end_ns)
         for name, group in recount.groups.items()
@@ -115,14 +115,14 @@ def test_owners(told: Frames, recount: Recount) -> None:
     assert Counter(told.ownership.select(columns).rows()) == spans
 
 
-def test_what_blocked_producers(told: Frames, recount: Recount) -> None:
+def test_what_blocked_producers(told: SessionData, recount: Recount) -> None:
     sums = dict(told.blocks.group_by("topic").agg(pl.col("blocked_ns").sum()).rows())
     assert sums == {
         name: gate.blocked_ns(told.scale.to_ns) for name, gate in recount.gates.items() if gate.ended_ns or gate.blocked
     }
 
 
-def test_dead_letters(told: Frames, recount: Recount) -> None:
+def test_dead_letters(told: SessionData, recount: Recount) -> None:
     listed = dead_letters.dead_letter_list(told.dead_letters)
     letters = Counter(
         (name, letter.row["offset"], letter.row["cause"], letter.row["time_ns"], offset)
@@ -132,14 +132,14 @@ def test_dead_letters(told: Frames, recount: Recount) -> None:
     assert Counter(listed.select("group", "offset", "cause", "time_ns", "bin_offset").rows()) == letters
 
 
-def test_clients(told: Frames, recount: Recount) -> None:
+def test_clients(told: SessionData, recount: Recount) -> None:
     found = told.consumers.group_by("client").agg(pl.col("delivered").sum(), pl.col("acknowledged").sum())
     for client, delivered, acknowledged in found.rows():
         assert delivered == recount.counts["delivered to", client], client
         assert acknowledged == recount.counts["acknowledged by", client], client
 
 
-def test_how_long_nobody_read(told: Frames, recount: Recount) -> None:
+def test_how_long_nobody_read(told: SessionData, recount: Recount) -> None:
     gaps = Counter(
         (name, *gap.place, gap.start_ns, told.scale.to_ns if gap.read_ns is None else gap.read_ns)
         for name in recount.groups
@@ -149,7 +149,7 @@ def test_how_long_nobody_read(told: Frames, recount: Recount) -> None:
     assert Counter(found) == gaps
 
 
-def test_what_is_behind_at_the_end(told: Frames, recount: Recount) -> None:
+def test_what_is_behind_at_the_end(told: SessionData, recount: Recount) -> None:
     lags = {
         (name, *place): recount.lag(name, *place)
         for name in recount.groups
@@ -162,7 +162,7 @@ def test_what_is_behind_at_the_end(told: Frames, recount: Recount) -> None:
     assert all(behind == 0 for place, behind in lags.items() if place not in found)
 
 
-def test_what_was_deleted_before_a_group_had_done_it(told: Frames, session: Path) -> None:
+def test_what_was_deleted_before_a_group_had_done_it(told: SessionData, session: Path) -> None:
     counted = Account(scenario_of(session))
     for row in rows_of(session):
         counted.add(row)
@@ -179,14 +179,14 @@ def test_what_was_deleted_before_a_group_had_done_it(told: Frames, session: Path
     assert {tuple(row[:3]): row[3] for row in found if row[0]} == states
 
 
-def test_how_transactions_ended(told: Frames, recount: Recount) -> None:
+def test_how_transactions_ended(told: SessionData, recount: Recount) -> None:
     ends = Counter(told.transactions["outcome"].to_list())
     assert ends["open"] == len(recount.transactions)
     assert sum(ends.values()) == recount.kinds["transaction_started"]
     assert sum(ends.values()) - ends["open"] == recount.kinds["transaction_ended"]
 
 
-def test_share_groups(told: Frames, recount: Recount) -> None:
+def test_share_groups(told: SessionData, recount: Recount) -> None:
     found = queues.share_groups(told.rollup, told.control, told.queues)
     for group, acknowledged, dead, left in found.select(
         "group", "acknowledged", "dead_lettered", "last_unfinished"
@@ -195,18 +195,18 @@ def test_share_groups(told: Frames, recount: Recount) -> None:
         assert (acknowledged, dead, left) == (queue.acknowledged, queue.dead_lettered, len(queue.open)), group
 
 
-def test_whose_keys_were_not_read(told: Frames, recount: Recount) -> None:
+def test_whose_keys_were_not_read(told: SessionData, recount: Recount) -> None:
     found = {(row[0], row[1]): row[2] for row in told.partitions.select("topic", "partition", "keys_not_read").rows()}
     assert found == {place: recount.topics[place[0]].at(place[1]).unnamed for place in found}
 
 
 @pytest.mark.promise("44")
-def test_the_account_of_every_message(told: Frames, session: Path) -> None:
+def test_the_account_of_every_message(told: SessionData, session: Path) -> None:
     """As window, test kit and `brokerscope audit` are held to the same recount."""
     counted = Account(scenario_of(session))
     for row in rows_of(session):
         counted.add(row)
-    found = as_json(told.folded.account, told.folded.order, [])
+    found = as_json(told.folded_events.account, told.folded_events.order, [])
     assert differences(found, counted) == []
     judged = audit.account(told.judged)
     sums = Counter((row["source"], row["reader"], row["published"], row["lost"]) for row in judged.to_dicts())
@@ -228,8 +228,8 @@ def test_at_any_moment_the_report_says_what_a_recount_says(spark: SparkSession, 
     # It exits with 1 if the schedule has something that is refused, as in `schema-evolution`.
     run([*command, "--session", str(folder), "--speed", "max"], capture_output=True, cwd=ROOT)
     info, rows, counted = inspect(str(folder)), rows_of(folder), Account(scenario_of(folder))
-    told = read_frames(spark, info)
-    of_messages, of_control = told._scans
+    told = read_session_data(spark, info)
+    of_messages, of_control = told._lazy_tables
     messages = of_messages.select(*series.TEXTS, *series.MESSAGES, "key").collect()
     control = of_control.select(EVENT_SCHEMA.names).collect()
     numbers = random.Random(name)
@@ -239,7 +239,7 @@ def test_at_any_moment_the_report_says_what_a_recount_says(spark: SparkSession, 
             if row["time_ns"] >= to_ns:
                 break
             counted.add(row)
-        made = Folded(Series(), told.taken, scale_of(duration_ns, None, to_ns))
+        made = FoldedEvents(Series(), told.lost_in_flight, scale_of(duration_ns, None, to_ns))
         before = pl.col("time_ns") < to_ns
         made.add(messages.filter(before), control.filter(before))
         found = as_json(made.account, made.order, [])

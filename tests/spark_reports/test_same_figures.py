@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from app.sessions.compare import figures_of
-from app.sessions.queries import Work
+from app.sessions.jobs import Work
 from broker_core.clock import NS_PER_S
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation import Simulation, load_scenario, parse_scenario

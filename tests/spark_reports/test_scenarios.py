@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 import resources
 from spark_reports.jobs.report import Report
-from spark_reports.pipeline.frames import read_frames
+from spark_reports.pipeline.session_data import read_session_data
 from spark_reports.request.request import Request
 from spark_reports.sessions.session import inspect
 from spark_reports.tables import audit, recording
@@ -40,15 +40,15 @@ def test_the_recording_of_a_scenario_is_the_whole_truth_and_has_a_page(
     done = run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     summary = json.loads(done.stdout.splitlines()[-1])
     info = inspect(str(session))
-    frames = read_frames(spark, info)
-    found = recording.reconciliation(frames.totals, frames.summary)
+    data = read_session_data(spark, info)
+    found = recording.reconciliation(data.totals, data.summary)
     counted = dict(found.select("name", "recorded").rows())
     assert counted == {name: summary[name] for name in counted}
     assert len(counted) == 14 and found["equal"].all()
     gone = sum(summary[name] for name in ("dropped", "evicted", "expired", "purged"))
-    lost = audit.audit(frames.judged)["messages"].to_list()
+    lost = audit.audit(data.judged)["messages"].to_list()
     assert lost[0] >= gone and lost[1:] == [0]
-    assert frames.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
-    assert frames.broken.height == 0
+    assert data.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
+    assert data.broken.height == 0
 
     assert "</html>" in Report.of(spark, Request(session, tmp_path), info, Silent()).page([])

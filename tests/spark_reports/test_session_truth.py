@@ -16,7 +16,7 @@ from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.scenario import load_scenario
-from spark_reports.pipeline.frames import read_frames
+from spark_reports.pipeline.session_data import read_session_data
 from spark_reports.pipeline.tables import TABLES
 from spark_reports.sessions.session import inspect
 from spark_reports.tables import audit
@@ -53,16 +53,16 @@ def test_the_report_counts_what_the_broker_counted(spark: SparkSession, tmp_path
     live.simulation.loop.run_until(ns_from_s(until_s))
     live.close(finished=False)
     summary = live.summary()
-    frames = read_frames(spark, inspect(str(tmp_path / "session")))
-    counted = dict(TOTALS.build(frames).rows())
+    data = read_session_data(spark, inspect(str(tmp_path / "session")))
+    counted = dict(TOTALS.build(data).rows())
     assert counted == {name: summary[name] for name in counted}
     assert set(counted) == set(summary)
     assert summary["published"] > 0
-    assert RECONCILIATION.build(frames)["equal"].all()
+    assert RECONCILIATION.build(data)["equal"].all()
     # Nothing is lost or double, and no number is impossible.
-    assert audit.audit(frames.judged)["ok"].all()
-    assert frames.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
-    assert frames.broken.height == 0
+    assert audit.audit(data.judged)["ok"].all()
+    assert data.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
+    assert data.broken.height == 0
 
 
 def test_a_message_that_the_recording_lost_is_noticed(spark: SparkSession, tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_a_message_that_the_recording_lost_is_noticed(spark: SparkSession, tmp_p
     live.simulation.events.attach(recorder)
     live.simulation.loop.run_until(ns_from_s(10))
     live.close(finished=False)
-    frames = read_frames(spark, inspect(str(tmp_path / "session")))
-    found = RECONCILIATION.build(frames)
+    data = read_session_data(spark, inspect(str(tmp_path / "session")))
+    found = RECONCILIATION.build(data)
     different = dict(found.filter(~found["equal"]).select("name", "difference").rows())
     assert different["published"] < 0
     assert different["delivered"] < 0

@@ -15,7 +15,7 @@ from broker_core.recording import schema
 from spark_reports.findings.find import find
 from spark_reports.page.page import render
 from spark_reports.pipeline.collect import make_tables
-from spark_reports.pipeline.frames import read_frames
+from spark_reports.pipeline.session_data import read_session_data
 from spark_reports.pipeline.tables import TABLES
 from spark_reports.sessions.session import inspect
 from spark_reports.spark.progress import Progress
@@ -91,9 +91,9 @@ def test_a_lost_message_a_duplicate_and_a_gap_are_named_one_by_one(spark: SparkS
 def test_the_sample_of_the_format_has_its_report(spark: SparkSession) -> None:
     info = inspect(str(SAMPLES / "version-2"))
     assert info.problems == ()
-    frames = read_frames(spark, info)
+    data = read_session_data(spark, info)
     tables = {table.name: table for table in TABLES}
-    found = tables["reconciliation"].build(frames)
+    found = tables["reconciliation"].build(data)
     assert found.height > 10 and found["equal"].all()
-    assert tables["audit"].build(frames)["ok"].all()
-    assert tables["recording"].build(frames).height == 0
+    assert tables["audit"].build(data)["ok"].all()
+    assert tables["recording"].build(data).height == 0

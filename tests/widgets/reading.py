@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableWidget
 from widgets.dialogs.assignors import AssignorsDialog
 from widgets.facts import FactsGrid, LinkButton
 from widgets.overlays import RING_ROOM, Ring
+from widgets.panels.backpressure import BlockChains
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.report import FindingFacts, ReportPanel
 
@@ -30,6 +31,10 @@ def links(inspector: InspectorPanel) -> dict[str, str]:
     return {link.whole: link.target for link in _links(inspector)}
 
 
+def links_of(chains: BlockChains) -> list[LinkButton]:
+    return [link.button for line in chains._lines for link in line.links]
+
+
 def link(inspector: InspectorPanel, target: str) -> LinkButton | None:
     return next((link for link in _links(inspector) if link.target == target), None)
 
@@ -50,14 +55,13 @@ def words(listed: QAbstractItemView) -> list[str]:
 
 
 def findings(panel: ReportPanel) -> tuple[FindingFacts, ...]:
-    return (panel._shown and panel._shown[0]) or ()
+    return panel._shown[0] or ()
 
 
 def sentence(panel: ReportPanel) -> str:
     """What stands there if there are no findings."""
-    first = panel._column.itemAt(0)
-    label = first.widget() if first is not None else None
-    return label.text() if isinstance(label, QLabel) else ""
+    label = panel._area.findChild(QLabel)
+    return label.text() if label is not None and not findings(panel) else ""
 
 
 def around(ring: Ring) -> QRect | None:

@@ -53,7 +53,7 @@ def test_a_click_on_a_tab_leaves_the_focus_off_the_buttons(window, qtbot):
 
 
 def test_a_click_on_a_button_of_a_panel_does_not_take_the_focus(window, qtbot):
-    jobs, row = window.tab(JobsPanel), window.tab(JobsPanel).rows()[0]
+    jobs, row = window.tab(JobsPanel), window.tab(JobsPanel).rows[0]
     window.show_tab("jobs")
     asked: list[Any] = []
     jobs.cancelRequested.connect(asked.append)
@@ -67,13 +67,13 @@ def test_a_click_on_a_button_of_a_panel_does_not_take_the_focus(window, qtbot):
     assert not is_pressed_by_space(QApplication.focusWidget())
     window.show_tab("dead_letters")
     letters = window.tab(DeadLettersPanel)
-    qtbot.mouseClick(letters.redrive_all_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(letters.buttons["redrive_all"], Qt.MouseButton.LeftButton)
     assert QApplication.focusWidget() is letters.table
 
 
 def test_open_does_not_appear_under_a_pointer_that_was_on_cancel(window):
     window.show_tab("jobs")
-    row = window.tab(JobsPanel).rows()[0]
+    row = window.tab(JobsPanel).rows[0]
     cancel = row.cancel_button.geometry()
     window.tab(JobsPanel).set_jobs([DONE])
     QApplication.processEvents()
@@ -145,5 +145,5 @@ def test_the_focus_of_a_table_that_goes_is_not_handed_to_a_button(window, qtbot)
     panel.filter_field.returnPressed.emit()
     panel.focus_body()
     panel.model.removeRows(0, panel.model.rowCount())
-    assert panel.empty_state.button.isVisible()
+    assert panel.empty_state.offer.isVisible()
     assert QApplication.focusWidget() is panel

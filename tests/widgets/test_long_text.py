@@ -60,6 +60,15 @@ def test_a_long_line_is_not_wrapped_and_a_shorter_one_is_again(qtbot):
     assert field.toPlainText() == "short \N{GRINNING FACE}!"
 
 
+def test_a_field_that_is_cleared_holds_nothing(qtbot):
+    field = LongText("Value")
+    qtbot.addWidget(field)
+    paste(field, HUGE)
+    assert field.isReadOnly()
+    field.clear()
+    assert (field.toPlainText(), field.held_chars, field.isReadOnly()) == ("", 0, False)
+
+
 def test_a_letter_that_is_held_is_edited_nowhere_and_kept_whole(form):
     form.set_message(HUGE.encode(), b"key", (("name", b"7"),))
     assert form.value.held_chars == len(HUGE)

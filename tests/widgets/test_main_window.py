@@ -1,9 +1,9 @@
-"""The window of its parts: menus, tabs, filter, layout kept, nothing clipped, and the timeline and bars alone."""
+"""The window of its parts: menus, tabs, filter, layout kept, nothing clipped, and the bars alone."""
 
-from dataclasses import replace
+from itertools import chain
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, Qt
+from PySide6.QtCore import QEvent, QObject, QSettings, Qt
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
@@ -15,14 +15,12 @@ from tests.widgets.panels.table_of import columns_of
 from widgets.cards import RebalancesPanel
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator
-from widgets.overlays import FRAME_WIDTH
 from widgets.panel_tabs import DIGIT, PAD, brief
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
-from widgets.panels.cell_painter import tabular_font
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.connections import ConnectionsPanel
-from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.dead_letters import MORE, DeadLettersPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
@@ -31,8 +29,7 @@ from widgets.panels.messages import MessagesPanel
 from widgets.panels.report import ReportPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
-from widgets.theme import LIGHT, apply_theme, styled_at_end
-from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICKS, TOP, Band, Tick, Timeline, TimelineFacts, united
+from widgets.theme import LIGHT, apply_theme, current_theme, styled_at_end, tabular_font
 from widgets.toolbar import Toolbar
 from widgets.window_layout import WindowLayout
 
@@ -90,6 +87,8 @@ def actions():
         "palette",
         "theme",
         *(each if isinstance(each, str) else each[0] for panel in PANELS for each in panel.commands),
+        *(each for panel in (*PANELS, InspectorPanel.info) for each in panel.tools),
+        *chain.from_iterable(MORE),
     )
     made = {name: QAction(name) for name in names}
     for action in made.values():
@@ -142,17 +141,17 @@ def test_the_filter_of_the_tab_in_front_gets_the_cursor(window):
 
 def test_folded_panels_come_back_with_a_tab(window, qtbot):
     window.show_tab("offsets")
-    window.toggle_bottom(False)
+    window.open_bottom(False)
     assert not window.panel("offsets").isVisible()
     assert window.focus_filter(), "whoever filters wants to see what is filtered"
     assert window.panel("offsets").isVisible()
-    window.toggle_bottom(False)
+    window.open_bottom(False)
     qtbot.mouseClick(window.tabs.tab("offsets"), Qt.MouseButton.LeftButton)
     assert window.panel("offsets").isVisible()
 
 
 def test_a_count_says_itself_and_moves_nothing(window):
-    places = {name: window.tabs.tab(name).geometry() for name in window.tabs.names}
+    places = {name: window.tabs.tab(name).geometry() for name in window.tabs.panels}
     for count in (7, 999, 999_999, 2_000_000_000):
         window.set_tab_count("dead_letters", count)
         QApplication.processEvents()
@@ -161,7 +160,7 @@ def test_a_count_says_itself_and_moves_nothing(window):
         assert f"{count:,}" in tab.toolTip()
         room = DIGIT * tab.info.counted + PAD
         assert QFontMetrics(tabular_font(12)).horizontalAdvance(brief(count)) + 4 <= room
-        assert {name: window.tabs.tab(name).geometry() for name in window.tabs.names} == places
+        assert {name: window.tabs.tab(name).geometry() for name in window.tabs.panels} == places
     window.set_tab_count("dead_letters", 0)
     assert window.tabs.tab("dead_letters").accessibleName() == "Dead letters"
 
@@ -231,7 +230,7 @@ def test_nothing_of_the_frame_is_clipped(window, qtbot, size):
     assert [at for at in widgets if not bar.rect().contains(at.geometry())] == []
     assert bar.scenario.width() > 100, "the name can be told from others"
     assert bar.clock.width() >= bar.clock.fontMetrics().horizontalAdvance(bar.clock.text())
-    tabs = [window.tabs.tab(name) for name in window.tabs.names]
+    tabs = [window.tabs.tab(name) for name in window.tabs.panels]
     ends = [tab.geometry().right() for tab in tabs if tab.isVisible()]
     assert ends == sorted(ends)
     assert window.tabs.more.isVisible() == (len(ends) < len(tabs)) == (size[0] < 1280)
@@ -370,110 +369,29 @@ def test_the_status_bar_hides_what_is_empty_and_does_not_jump(qtbot, qapp):
     assert bar.labels["rate"].minimumWidth() == width
     bar.show_message("Moved indexer-4 to indexers.")
     assert bar.last_action.whole == "Moved indexer-4 to indexers."
+    shown = []
+    for name in ("session", "another"):
+        path = f"/home/someone/{'folder/' * 40}{name}.html"
+        bar.show_message(f"Written to {path}")
+        assert path in bar.last_action.toolTip()
+        shown.append(bar.last_action.grab().toImage())
+    assert shown[0] != shown[1], "what is cut is the middle: the end of a path is seen"
 
 
-@pytest.fixture
-def timeline(qtbot, qapp):
-    strip = Timeline()
-    qtbot.addWidget(strip)
-    strip.resize(LEFT + 1000 + RIGHT, strip.height())
-    strip.show()
-    strip.set_facts(
-        TimelineFacts(
-            0,
-            100 * S,
-            tuple((second * S, float(second)) for second in range(101)),
-            (Band(20 * S, 21 * S, "indexers rebalanced"), Band(95 * S, None, "auditors rebalance")),
-            (Tick(50 * S, "action", "<b>moved</b>"), Tick(50 * S, "dead letter", "3 dead-lettered")),
-        )
-    )
-    return strip
-
-
-def test_the_timeline_says_what_happened_where_the_mouse_is(timeline):
-    assert timeline.tip_at(LEFT + 500) == "00:50.000   50 messages/s\n<b>moved</b>\n3 dead-lettered"
-    assert "indexers rebalanced" in timeline.tip_at(LEFT + 205)
-    assert "auditors rebalance" in timeline.tip_at(LEFT + 990)
-    assert "rebalance" not in timeline.tip_at(LEFT + 700)
-
-
-def test_the_timeline_draws_bands_ticks_and_area(timeline):
-    picture = timeline.grab().toImage()
-    lane = {name: top + timeline.lane_height // 2 for name, top in timeline.lane_tops().items()}
-    assert list(lane) == ["rebalances", "dead letters", "actions"], "a lane that holds nothing is folded"
-    assert picture.pixelColor(LEFT + 500, lane["actions"]).name().upper() == LIGHT.accent
-    assert picture.pixelColor(LEFT + 500, lane["dead letters"]).name().upper() == LIGHT.failure
-    assert picture.pixelColor(LEFT + 205, lane["rebalances"]).name().upper() == LIGHT.rebalancing
-    assert picture.pixelColor(LEFT + 900, TOP + timeline.area_height - 2) != picture.pixelColor(LEFT + 900, TOP)
-
-
-def test_rebalances_of_many_groups_at_once_shade_the_throughput_once(timeline):
-    one = (Band(20 * S, 40 * S, "a rebalanced"),)
-    several = (*one, Band(22 * S, 38 * S, "b rebalanced"), Band(25 * S, 30 * S, "c"), Band(60 * S, None, "d"))
-    assert united(several, 100 * S) == [(20 * S, 40 * S), (60 * S, 100 * S)]
-    pixels = []
-    for bands in (one, several):
-        timeline.set_facts(replace(timeline.facts, bands=bands))
-        pixels.append(timeline.grab().toImage().pixelColor(LEFT + 270, TOP + 3))
-    assert pixels[0] == pixels[1]
-
-
-# Brokers are those of a Kafka cluster, which blocks nobody: no session has both lanes.
-@pytest.mark.parametrize("without", ["brokers", "backpressure"])
-def test_a_lane_that_appears_takes_its_height_from_the_throughput_and_each_can_be_read(timeline, without):
-    height = timeline.height()
-    kinds = [kind for kind, (lane, _colour) in TICKS.items() if lane != without]
-    lanes = [lane for lane in ("rebalances", "backpressure") if lane != without]
-    for most in range(len(kinds) + 1):
-        ticks = tuple(Tick(50 * S, kind, "") for kind in kinds[:most])
-        bands = tuple(Band(20 * S, 21 * S, "", lane) for lane in lanes)
-        timeline.set_facts(replace(timeline.facts, ticks=ticks, bands=bands))
-        tops = list(timeline.lane_tops().values())
-        assert timeline.height() == height
-        assert timeline.lane_height >= 9 and timeline.area_height >= 18
-        assert tops[-1] + timeline.lane_height <= timeline.floor == height - AXIS - FRAME_WIDTH
-    assert set(timeline.lane_tops()) == LANES.keys() - {without}
-
-
-def test_a_click_seeks_a_drag_scrubs_and_a_click_near_a_mark_finds_it(timeline, qtbot):
-    asked: list[object] = []
-    timeline.seekRequested.connect(asked.append)
-    qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 300, 30))
-    qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 503, 30))
-    assert asked == [30 * S, 50 * S]
-    qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 100, 30))
-    qtbot.mouseMove(timeline, QPoint(LEFT + 150, 30))
-    qtbot.mouseMove(timeline, QPoint(LEFT + 5_000, 30))
-    qtbot.mouseRelease(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 150, 30))
-    qtbot.mouseMove(timeline, QPoint(LEFT + 200, 30))
-    assert asked[2:] == [10 * S, 15 * S, 100 * S]
-
-
-def test_a_click_on_a_bookmark_lands_on_it_with_another_mark_beside_it_and_a_hand_that_trembles(timeline, qtbot):
-    at_ns = 50 * S - S // 10  # a pixel beside the others
-    timeline.set_facts(replace(timeline.facts, ticks=(*timeline.facts.ticks, Tick(at_ns, "bookmark", "here"))))
-    asked: list[object] = []
-    timeline.seekRequested.connect(asked.append)
-    lane = {name: top + timeline.lane_height // 2 for name, top in timeline.lane_tops().items()}
-    for name in ("bookmarks", "actions"):
-        where = QPoint(LEFT + 501, lane[name])
-        qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=where)
-        qtbot.mouseMove(timeline, where + QPoint(1, 1))
-        qtbot.mouseRelease(timeline, Qt.MouseButton.LeftButton, pos=where + QPoint(1, 1))
-    assert asked == [at_ns, 50 * S]
-
-
-def test_the_past_is_veiled_behind_its_moment(timeline):
-    live = timeline.grab().toImage()
-    timeline.set_facts(replace(timeline.facts, head_ns=40 * S, branch_ns=10 * S))
-    past = timeline.grab().toImage()
-    assert past.pixelColor(LEFT + 400, 20).name().upper() == LIGHT.replay
-    assert past.pixelColor(LEFT + 800, 20) != live.pixelColor(LEFT + 800, 20)
-    assert past.pixelColor(LEFT + 300, 20) == live.pixelColor(LEFT + 300, 20)
-
-
-def test_an_empty_timeline_says_what_will_be_there(qtbot, qapp):
-    strip = Timeline()
-    qtbot.addWidget(strip)
-    assert strip.tip_at(10) == ""
-    assert not strip.grab().isNull()
+def test_the_status_bar_has_its_room_back_after_larger_type(qtbot, qapp):
+    bar = StatusBar()
+    qtbot.addWidget(bar)
+    bar.resize(1200, 26)
+    bar.show()
+    facts = StatusFacts(seed="Seed 7", rate="1,234 messages/s")
+    widths: list[list[int]] = []
+    try:
+        for factor in (1.0, 1.5, 1.0):
+            apply_theme(qapp, current_theme(), factor)
+            bar.set_facts(facts)
+            widths.append([bar.labels[name].minimumWidth() for name in ("seed", "rate")])
+    finally:
+        apply_theme(qapp, current_theme(), 1.0)
+    designed, larger, after = widths
+    assert larger > designed
+    assert after == designed

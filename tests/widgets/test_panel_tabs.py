@@ -15,7 +15,8 @@ from widgets.overlays import FRAME_WIDTH
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.sides import STRIP_WIDTH
 from widgets.theme import LIGHT, apply_theme, styled_at_end
-from widgets.timeline import AXIS, LEAST_AREA, TOP, Tick, TimelineFacts
+from widgets.timeline_facts import Tick, TimelineFacts
+from widgets.timeline_painter import AXIS, LEAST_AREA, TOP
 from widgets.window_layout import WindowLayout
 
 S = 1_000_000_000
@@ -51,7 +52,7 @@ def test_at_first_the_canvas_has_the_room(window):
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_side_folds_to_a_strip_and_comes_back_as_wide_as_it_was(window, qtbot, side):
     dock = getattr(window, f"{side}_dock")
-    toggle: Callable[[bool], None] = getattr(window, f"toggle_{side}")
+    toggle: Callable[[bool], None] = getattr(window, f"open_{side}")
     toggle(True)
     handle = window.top.handle(1 if side == "left" else 2)
     handle.moveSplitter(280 if side == "left" else window.top.width() - 350)
@@ -95,18 +96,18 @@ def test_a_panel_takes_all_of_the_height_and_gives_it_back(window, qtbot):
     qtbot.mouseClick(window.tabs.maximise_button, Qt.MouseButton.LeftButton)
     assert not window.parts.canvas.isVisible()
     assert settled(window).tabs.area.height() > 1.5 * height
-    assert window.sides()["maximise"]
+    assert window.toggle_states()["maximise"]
     qtbot.mouseClick(window.tabs.maximise_button, Qt.MouseButton.LeftButton)
     assert settled(window).parts.canvas.isVisible()
     assert window.tabs.area.height() == height
     window.maximise(True)
-    window.toggle_bottom(False)
+    window.open_bottom(False)
     assert window.parts.canvas.isVisible(), "what is folded cannot be maximised"
-    assert not window.sides()["maximise"]
+    assert not window.toggle_states()["maximise"]
 
 
 def test_focus_shows_canvas_and_timeline_alone_and_gives_back_what_was_there(window):
-    window.toggle_left(True)
+    window.open_left(True)
     window.show_tab("offsets")
     before = window.present_layout()
     window.focus_canvas(True)
@@ -120,7 +121,7 @@ def test_focus_shows_canvas_and_timeline_alone_and_gives_back_what_was_there(win
     window.focus_canvas(True)
     window.show_tab("messages")
     assert window.panel("messages").isVisible(), "what is asked for is shown"
-    assert not window.sides()["focus"]
+    assert not window.toggle_states()["focus"]
 
 
 def test_what_is_folded_stays_folded_at_the_next_start(qtbot, qapp, tmp_path):
@@ -133,9 +134,9 @@ def test_what_is_folded_stays_folded_at_the_next_start(qtbot, qapp, tmp_path):
         window.resize(960, 700)
         window.show()
         if not layouts:
-            window.toggle_left(True)
-            window.toggle_right(False)
-            window.toggle_timeline(False)
+            window.open_left(True)
+            window.open_right(False)
+            window.open_timeline(False)
             window.show_tab("events")
             window.maximise(True)
         layouts.append(settled(window).present_layout())
@@ -154,9 +155,9 @@ def test_a_folded_timeline_is_one_line_that_still_finds_its_marks(window, qtbot)
     window.timeline.seekRequested.connect(asked.append)
     qtbot.mouseClick(window.timeline.button, Qt.MouseButton.LeftButton)
     assert window.timeline.height() == TOP + LEAST_AREA + AXIS + FRAME_WIDTH < high
-    assert not window.sides()["toggle_timeline"]
+    assert not window.toggle_states()["toggle_timeline"]
     at = window.timeline.rect().topLeft()
-    at.setX(round(window.timeline.x_of(20 * S)) + 2)
+    at.setX(round(window.timeline.shape.x_of(20 * S)) + 2)
     at.setY(TOP + LEAST_AREA // 2)
     qtbot.mouseClick(window.timeline, Qt.MouseButton.LeftButton, pos=at)
     assert asked == [20 * S]
@@ -165,7 +166,7 @@ def test_a_folded_timeline_is_one_line_that_still_finds_its_marks(window, qtbot)
 
 
 def test_tabs_stand_in_five_groups_and_those_that_do_not_fit_are_in_a_menu_with_words(window, qtbot):
-    panels = [window.panel(name).info for name in window.tabs.names]
+    panels = [window.panel(name).info for name in window.tabs.panels]
     groups = [info.group for info in panels]
     assert list(dict.fromkeys(groups)) == ["Data", "Groups", "Flow", "System", "Report"]
     assert groups == sorted(groups, key=list(dict.fromkeys(groups)).index), "those of a group stand together"
@@ -187,9 +188,9 @@ def test_tabs_stand_in_five_groups_and_those_that_do_not_fit_are_in_a_menu_with_
     assert settled(window).shown_tab() == "report" and window.shows_panels
     assert window.tabs.more.text() == "Report", "the menu says which of its own is in front"
     assert window.place_of_tab("report").center() == window.place_of_tab("jobs").center() != QPoint()
-    window.toggle_bottom(False)
+    window.open_bottom(False)
     assert window.tabs.more.text() == "More panels", "none of them is in front"
-    window.toggle_bottom(True)
+    window.open_bottom(True)
     assert places() == narrow
     window.tabs.more.menu().aboutToShow.emit()
     assert "Jobs, 2" in [action.text() for action in window.tabs.more.menu().actions()]
@@ -222,11 +223,11 @@ def test_a_panel_takes_at_most_half_the_height_or_stands_beside_the_canvas(windo
         return area.mapTo(centre, QPoint())
 
     qtbot.mouseClick(window.tabs.beside_button, Qt.MouseButton.LeftButton)
-    assert settled(window).sides()["beside"] and at().x() > canvas.x()
+    assert settled(window).toggle_states()["beside"] and at().x() > canvas.x()
     assert area.height() == canvas.height() == centre.height() and area.width() == pytest.approx(canvas.width(), abs=8)
     assert window.present_layout().beside
     qtbot.mouseClick(window.tabs.beside_button, Qt.MouseButton.LeftButton)
-    assert not settled(window).sides()["beside"] and at().y() > canvas.y()
+    assert not settled(window).toggle_states()["beside"] and at().y() > canvas.y()
     assert window.right.height() == lesson, "what is at the sides keeps its room"
 
 

@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 from widgets import cards
 from widgets.canvas.view import Party
 from widgets.cards import Move, RebalanceFacts, RebalancesPanel
-from widgets.panels.cell_painter import tabular_font
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
 from widgets.panels.panel import Panel
 from widgets.sides import LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE, LEAST_FOR_THE_LESSON, RightSide
+from widgets.theme import tabular_font
 
 STEPS = tuple(StepFacts(f"Step {number}, which is to be done.") for number in range(20))
 LESSON = LessonFacts("First", STEPS)
@@ -137,6 +137,23 @@ def test_in_the_least_height_one_of_three_is_open_and_a_step_that_is_done_is_to_
     assert side.open_ones() == {side.rebalances}
     qtbot.mouseClick(side.lesson.fold, Qt.MouseButton.LeftButton)
     assert side.open_ones() == {side.lesson} and not side.lesson.is_folded, "its arrow brings it back, too"
+
+
+def test_who_listens_is_told_once_and_last_what_the_arrow_of_the_lesson_did(side: Side, qtbot: QtBot) -> None:
+    told: list[bool] = []
+    side.lesson.folded.connect(told.append)
+    side.whole.show_lesson(True)
+    side.resize(230)
+    side.whole.bring(side.rebalances, by_hand=True)
+    qtbot.mouseClick(side.lesson.fold, Qt.MouseButton.LeftButton)
+    assert side.open_ones() == {side.lesson} and told == [], "it had a title alone for lack of room, and was not folded"
+    side.resize(900)
+    for is_folded in (True, False):
+        qtbot.mouseClick(side.lesson.fold, Qt.MouseButton.LeftButton)
+        assert (side.lesson in side.open_ones()) is not is_folded
+    assert told == [True, False]
+    side.lesson.begin()
+    assert told == [True, False] and not side.lesson.is_folded
 
 
 def test_the_lesson_keeps_its_pixels_whatever_is_selected(side: Side) -> None:

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QColor, QFontInfo, QIcon
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from resources.colours import HUES, contrast
@@ -222,3 +222,14 @@ def test_mixing_and_ink() -> None:
     assert mix("#000000", "#FFFFFF", 1.0) == "#FFFFFF"
     assert ink_on("#FFFFFF") == "#10141B" and ink_on("#000000") == "#FFFFFF"
     assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+
+
+def test_a_list_of_two_is_shown_whole(qtbot: QtBot) -> None:
+    box = QComboBox()
+    qtbot.addWidget(box)
+    box.addItems(["Text (UTF-8)", "Base64"])
+    box.show()
+    box.showPopup()
+    view = box.view()
+    assert view.viewport().rect().contains(view.visualRect(view.model().index(1, 0)))
+    box.hidePopup()

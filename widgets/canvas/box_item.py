@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsRectItem, QStyleOptionGraphicsItem, QWidget
 
 from widgets.canvas.geometry import Rect
-from widgets.canvas.layout import TOPIC_W
+from widgets.canvas.layout import LABEL_X, TOPIC_W
 from widgets.canvas.lettering import Step, face_at, metrics, rate_text, width_of, write, write_centred, write_right
 from widgets.icons import icon_pixmap
 from widgets.theme import LIGHT, StateStyle, Theme, ink_on, qcolour, state_style
@@ -171,7 +171,7 @@ def draw_place_header(
     The gate comes before the rate, and the name before both.
     """
     theme, step = look.theme, look.step
-    left, right = 14.0, TOPIC_W - 14
+    left, right = LABEL_X, TOPIC_W - LABEL_X
     if step is not Step.OVERVIEW:
         draw_icon(painter, icon, theme.muted, 12, 9, 18, look)
         left = 38.0

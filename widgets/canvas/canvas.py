@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from widgets.canvas.arranging import Arranging
 from widgets.canvas.box_item import Look, draw_icon
 from widgets.canvas.card_item import WORKERS_STAY
 from widgets.canvas.drag import START_PIXELS, Drag, TopicDrag
@@ -26,7 +27,7 @@ from widgets.canvas.layout import Shift
 from widgets.canvas.lettering import write_centred
 from widgets.canvas.link_item import DOT_TRAVEL_S
 from widgets.canvas.overlay_items import FrameItem
-from widgets.canvas.stage import Arranging, Stage
+from widgets.canvas.stage import Stage
 from widgets.canvas.view import CanvasView, Ghost
 from widgets.canvas.zoom_view import Sight, ZoomView
 from widgets.i18n import mark, tr
@@ -160,7 +161,7 @@ class Canvas(ZoomView):
         self.arrangementChanged.emit()
 
     def set_ghost(self, ghost: Ghost | Sequence[str] | str) -> None:
-        """What a drop would do: a `Ghost`, or why there is none, its first line the title and its second a note."""
+        """Show what a drop would do: a `Ghost`, or why it is refused (the first line is the title, the rest a note)."""
         refused = not isinstance(ghost, Ghost)
         if not isinstance(ghost, Ghost):
             lines = ghost.splitlines() if isinstance(ghost, str) else list(ghost)
@@ -174,7 +175,7 @@ class Canvas(ZoomView):
 
     def place_of(self, item_id: str) -> QRect | None:
         """Where an id is drawn in the viewport, brought into sight; None if it is not drawn."""
-        box = self._stage.box_of(item_id)
+        box = self._stage.rect_of(item_id)
         if box is None:
             return None
         where = self.mapFromScene(QRectF(*box)).boundingRect()
@@ -184,7 +185,7 @@ class Canvas(ZoomView):
         return where.intersected(self.viewport().rect())
 
     def draws(self, item_id: str) -> bool:
-        return self._stage.box_of(item_id) is not None
+        return self._stage.rect_of(item_id) is not None
 
     def fit(self) -> None:
         """Show everything, in the arrangement that shows largest, and keep showing it."""
@@ -206,7 +207,7 @@ class Canvas(ZoomView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another shape of the window may need another arrangement, unless the user has zoomed; a panel needs none."""
         seen = self.mapToScene(QRect(QPoint(0, 0), event.oldSize())).boundingRect()
-        box = self._stage.box_of(self._selected_id)
+        box = self._stage.rect_of(self._selected_id)
         was_seen = box is not None and seen.contains(QRectF(*box))
         if self.follows and self.room_to_fit() != self._room_fitted and self._arrange():
             self._after_layout()
@@ -215,7 +216,7 @@ class Canvas(ZoomView):
             self._keep_in_sight(self._selected_id)
 
     def _keep_in_sight(self, item_id: str) -> None:
-        box = self._stage.box_of(item_id) if item_id else None
+        box = self._stage.rect_of(item_id) if item_id else None
         if box is not None:
             self.ensureVisible(QRectF(*box), 16, 16)
 
@@ -226,7 +227,7 @@ class Canvas(ZoomView):
     def _after_layout(self) -> None:
         if self.focused_id not in self._stage.layout.rects:
             self.focused_id = ""
-        if self._stage.box_of(self._selected_id) is None:
+        if self._stage.rect_of(self._selected_id) is None:
             self._selected_id = ""
         self.set_selected(self._selected_id)
         self._show_focus()
@@ -259,7 +260,7 @@ class Canvas(ZoomView):
     def set_selected(self, item_id: str) -> None:
         """Frame an id as selected, without a signal; "" for none."""
         self._selected_id = item_id
-        self._selection_frame.surround(self._stage.box_of(item_id) if item_id else None)
+        self._selection_frame.surround(self._stage.rect_of(item_id) if item_id else None)
         self._stage.set_owner(item_id.partition(":")[2] if item_id.startswith("consumer:") else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -300,7 +301,8 @@ class Canvas(ZoomView):
             drag = self.drag if self.drag.is_pressed else self.topic_drag
             drag.move(at, self.mapToScene(at))
             if drag.is_carrying:
-                self.viewport().setCursor(_cursor(drag.target))
+                shape = Qt.CursorShape.ClosedHandCursor if drag.target is not None else Qt.CursorShape.ForbiddenCursor
+                self.viewport().setCursor(shape)
                 self._scroll_at_edges(at)
         elif self._press_id.startswith("worker:"):
             if (at - self._press_at).manhattanLength() > START_PIXELS:
@@ -467,7 +469,7 @@ class Canvas(ZoomView):
         if self._menu_clock.isValid() and self._menu_clock.elapsed() < MENU_TWICE_MS:
             return
         self._menu_clock.start()
-        where = self._stage.box_of(self.focused_id)
+        where = self._stage.rect_of(self.focused_id)
         at = QPoint(16, 16) if where is None else self.mapFromScene(where.centre_x, where.centre_y)
         self.contextMenuRequested.emit(self.focused_id, self.viewport().mapToGlobal(at))
 
@@ -516,7 +518,3 @@ class Canvas(ZoomView):
 def tool_tip_html(text: str) -> str:
     """Plain text as rich text that shows it unchanged: without this Qt would guess, and a name could be markup."""
     return "<p style='white-space:pre-wrap'>" + escape(text) + "</p>"
-
-
-def _cursor(target: str | None) -> Qt.CursorShape:
-    return Qt.CursorShape.ForbiddenCursor if target is None else Qt.CursorShape.ClosedHandCursor

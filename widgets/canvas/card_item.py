@@ -13,9 +13,14 @@ Card = ProducerCard | ConsumerCard | WorkerCard
 WORKERS_STAY = mark("Workers belong to their queue; consumers of groups can be moved.")
 
 
+def _rate(card: Card) -> str:
+    """The rate of a client; "" if it is idle or stopped."""
+    return "" if card.state.lower() in {"idle", "stopped"} else rate_text(card.rate_per_s)
+
+
 def card_note(card: Card) -> str:
     if isinstance(card, ProducerCard):
-        return card.note or rate_text(card.rate_per_s)
+        return card.note or _rate(card)
     if not card.note and isinstance(card, ConsumerCard) and (card.partitions or card.state.lower() != "idle"):
         return plural(card.partitions, "partition")
     return card.note
@@ -36,7 +41,7 @@ class CardItem(FactsItem[Card]):
     def seen(card: Card) -> tuple[object, ...]:
         if isinstance(card, ProducerCard):
             return card.name, card.state, card_note(card)
-        return card.name, card.state, rate_text(card.rate_per_s), card.hue, card.badge, card_note(card)
+        return card.name, card.state, _rate(card), card.hue, card.badge, card_note(card)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
         theme, card = self.look.theme, self.facts
@@ -55,9 +60,9 @@ class CardItem(FactsItem[Card]):
     def _draw_near(self, painter: QPainter, style: StateStyle) -> None:
         theme, card, look, rect = self.look.theme, self.facts, self.look, self.rect()
         left = self._draw_mark(painter, QRectF(10, 11, 24, 24), theme.colour(style.token)) + 10
-        rate, right = rate_text(card.rate_per_s), rect.width() - 12
+        rate, right = _rate(card), rect.width() - 12
         note, room = card_note(card), right - left
-        if not isinstance(card, ProducerCard) and style.word != "Idle":
+        if rate and not isinstance(card, ProducerCard):
             room -= write_right(painter, right, 19, rate, look.face("small"), theme.muted, 56) + 8
         write(painter, left, 19, card.title, look.face("name"), theme.text, room)
         used = draw_state_word(painter, QPointF(left, 36.5), style, self.look, right - left)
@@ -73,8 +78,8 @@ class CardItem(FactsItem[Card]):
         right = rect.width() - 6
         write(painter, left, 20, card.title, look.face("name"), theme.text, right - left)
         used = draw_state_word(painter, QPointF(left, 40), style, look, right - left)
-        note = card.note if isinstance(card, NodeCard) else rate_text(card.rate_per_s)
-        rate = "" if style.word == "Idle" or look.step is Step.OVERVIEW else note
+        note = card.note if isinstance(card, NodeCard) else _rate(card)
+        rate = "" if look.step is Step.OVERVIEW else note
         if width_of(rate, look.face("small")) + 8 <= right - left - used:
             write_right(painter, right, 40, rate, look.face("small"), theme.muted, right - left - used)
 
@@ -117,7 +122,7 @@ class CardItem(FactsItem[Card]):
             return ", ".join((card.title, state_style(card.state).word, card.note))
         kind = type(card).__name__.removesuffix("Card")
         more = card.turned_away if isinstance(card, ProducerCard) else card_note(card)
-        parts = (f"{kind} {card.name}", state_style(card.state).word, more, rate_text(card.rate_per_s))
+        parts = (f"{kind} {card.name}", state_style(card.state).word, more, _rate(card))
         return ", ".join(filter(None, parts))
 
     def tool_tip(self, x: float, y: float) -> str:

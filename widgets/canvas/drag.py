@@ -335,7 +335,7 @@ class Drag(QObject):
         return True
 
     def check(self) -> None:
-        """After the view has changed: let go of a consumer that is no longer there."""
+        """Cancel the drag if its consumer is gone after the view has changed."""
         if self._card is None:
             return
         card = self._stage.consumer(self._card.id)

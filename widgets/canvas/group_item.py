@@ -60,7 +60,7 @@ class GroupItem(CardBox[GroupBox]):
         return group.name, group.state, group.generation, *lag, len(group.members)
 
     def repaint(self, before: tuple[object, ...], now: tuple[object, ...]) -> None:
-        if now[1] != before[1] or bool(now[5]) != bool(before[5]):
+        if now[1] != before[1] or bool(now[-1]) != bool(before[-1]):
             self.update()
         else:
             self.update(0, 0, self.rect().width(), GROUP_HEADER_H)
@@ -124,16 +124,13 @@ class GroupItem(CardBox[GroupBox]):
                 trend=state_style(group.trend).word.lower(),
             )
         )
-        lag = with_unknown(lag, group.unknown)
-        state = state_style(group.state).word
-        members = plural(len(group.members), "consumer")
         return tr(
             "Group {name}, {state}, generation {generation}, {members}, {lag}",
             name=group.name,
-            state=state,
+            state=state_style(group.state).word,
             generation=group.generation if group.generation >= 0 else tr("not known"),
-            members=members,
-            lag=lag,
+            members=plural(len(group.members), "consumer"),
+            lag=with_unknown(lag, group.unknown),
         )
 
     def tool_tip(self, x: float, y: float) -> str:

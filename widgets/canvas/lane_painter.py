@@ -6,12 +6,11 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import Look, draw_badge, draw_icon, hatch, pen
-from widgets.canvas.layout import CELL_COLUMNS, CELL_PITCH, LANE_H, TOPIC_W
+from widgets.canvas.layout import CELL_COLUMNS, CELL_PITCH, LABEL_X, LANE_H, TOPIC_W
 from widgets.canvas.lettering import Step, count_text, metrics, short_count, write, write_centred, write_right
 from widgets.canvas.view import GhostMove, Lane, LaneGroup
 from widgets.theme import Theme, ink_on, mix, qcolour, state_style
 
-LABEL_X = 14.0
 CHIP_W, CHIP_PITCH = 20.0, 24.0
 # At each step of the zoom: where the track begins, the room of the end offset behind it, the height of a chip.
 TRACK_X = {Step.OVERVIEW: 58.0, Step.NORMAL: 54.0, Step.NEAR: 52.0}

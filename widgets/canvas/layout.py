@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
+from typing import NamedTuple
 
 from widgets.canvas.geometry import UNIT, LinkPath, Rect, united
 from widgets.canvas.ports import link_paths
@@ -20,6 +21,7 @@ PAD = 12.0
 PRODUCER_W, CARD_H = 172.0, 46.0
 PUBLISH_GAP, CONSUME_GAP, BENCH_GAP = 88.0, 92.0, 28.0
 TOPIC_W = 348.0
+LABEL_X = 14.0  # from the edge of a topic or queue to the first word in it
 TOPIC_HEADER_H, LANE_H, TOPIC_FOOT_H = 48.0, 26.0, 8.0
 LANE_LIMIT = 24
 CELL_COLUMNS, CELL_PITCH, CELL_LIMIT = 20, 16.0, 200
@@ -29,10 +31,10 @@ GROUP_HEADER_H, BENCH_HEADER_H = 60.0, 36.0
 CARD_W, CARD_GAP = 212.0, 6.0
 SMALL_CARD_H = 30.0
 SMALL_FROM, CARD_LIMIT = 9, 96
-MOST_LEAST_COLUMNS = 4
+MAX_MIN_COLUMNS = 4
 NODE_W, SMALL_NODE_W, NODE_ROWS = 212.0, 140.0, 15
 # An arrangement stays while it shows at least so much of the scale of the best one.
-KEPT_FROM = 0.92
+KEEP_RATIO = 0.92
 QUEUE_H, DEAD_LETTERS_H, DEAD_LETTERS_GAP = 124.0, 36.0, 24.0
 REST_H = 52.0
 MAP_HEAD_H, MAP_H, LEAST_PITCH, MOST_PITCH = 64.0, 600.0, 5.0, 32.0
@@ -72,14 +74,18 @@ def shown_groups(topic: TopicBox) -> int:
     return min(SHOWN_GROUPS, max(1, len(topic.lanes[0].groups))) if topic.lanes else 1
 
 
+def is_heat_map(lanes: int) -> bool:
+    return lanes > LANE_LIMIT
+
+
 def partitions_per_cell(lanes: int) -> int:
     return max(1, ceil(lanes / CELL_LIMIT))
 
 
 def topic_height(topic: TopicBox) -> float:
-    """The height of a topic's box: a lane for each partition, or heat-map rows past `LANE_LIMIT`."""
+    """The height of a topic's box: a lane for each partition, or the rows of its heat maps."""
     lanes = len(topic.lanes)
-    if lanes <= LANE_LIMIT:
+    if not is_heat_map(lanes):
         return TOPIC_HEADER_H + max(1, lanes) * LANE_H + TOPIC_FOOT_H
     rows = ceil(ceil(lanes / partitions_per_cell(lanes)) / CELL_COLUMNS)
     return TOPIC_HEADER_H + shown_groups(topic) * (HEAT_LABEL_H + rows * CELL_PITCH) + HEAT_CAPTION_H + TOPIC_FOOT_H
@@ -107,28 +113,28 @@ class Arrangement:
     their queue, or beside it under its workers, if many queues need less height.
     """
 
-    least_columns: int = 1
+    min_columns: int = 1
     bench_below: bool = False
     letters_beside: bool = False
 
 
 def best_arrangement(
-    view: CanvasView, width: float, height: float, most: float, now: Arrangement | None = None
+    view: CanvasView, width: float, height: float, max_scale: float, now: Arrangement | None = None
 ) -> Arrangement:
     """The arrangement in which a view shows largest in width x height; the smallest of those nearly as large.
 
-    `most` is the largest scale that is of use; `now` stays if another would show little more.
+    `max_scale` is the largest scale that is of use; `now` stays if another would show little more.
     """
     scales, areas = {}, {}
     for beside in (False, True) if view.queues else (False,):
         for below in (False, True):
-            for columns in range(1, MOST_LEAST_COLUMNS + 1):
+            for columns in range(1, MAX_MIN_COLUMNS + 1):
                 arrangement = Arrangement(columns, below, beside)
                 bounds = lay_out(view, arrangement).bounds
-                scales[arrangement] = min(width / bounds.w, height / bounds.h, most)
+                scales[arrangement] = min(width / bounds.w, height / bounds.h, max_scale)
                 areas[arrangement] = bounds.w * bounds.h
     enough = max(scales.values()) * 0.97
-    if now is not None and scales.get(now, 0.0) >= KEPT_FROM * enough:
+    if now is not None and scales.get(now, 0.0) >= KEEP_RATIO * enough:
         return now
     large = (arrangement for arrangement, scale in scales.items() if scale >= enough)
     return min(large, key=lambda arrangement: (arrangement.letters_beside, areas[arrangement]))
@@ -145,25 +151,27 @@ def lay_out(
     edge_x = _place_nodes(layout, view)
     columns = _columns(view, arrangement, edge_x)
     for topic in view.topics:
-        layout.rects[topic.id] = columns.below_left(topic_height(topic))
+        layout.rects[topic.id] = columns.left.take(topic_height(topic))
     for group in view.groups:
-        _place_cards(layout, group.id, [member.id for member in group.members], columns, GROUP_HEADER_H)
+        _place_cards(layout, group.id, [member.id for member in group.members], columns.right, GROUP_HEADER_H)
     rests = {rest.kind: rest.id for rest in view.rests if not rest.cells}
     if "topics" in rests:
-        layout.rects[rests["topics"]] = columns.below_left(REST_H)
+        layout.rects[rests["topics"]] = columns.left.take(REST_H)
     if "groups" in rests:
-        layout.rects[rests["groups"]] = columns.below_right(REST_H)
+        layout.rects[rests["groups"]] = columns.right.take(REST_H)
     if view.has_bench and (view.groups or view.bench or view.topics):
         _place_bench(layout, view, columns, arrangement)
     for queue in view.queues:
         _place_queue(layout, queue, columns, arrangement)
     if "queues" in rests:
         columns.level()
-        layout.rects[rests["queues"]] = columns.below_left(REST_H)
+        layout.rects[rests["queues"]] = columns.left.take(REST_H)
     _place_map(layout, view)
     _place_producers(layout, view, edge_x)
     if moved:
-        _shift(layout, moved)
+        for item_id, rect in layout.rects.items():
+            dx, dy = moved.get(box_id_of(layout, item_id), (0.0, 0.0))
+            layout.rects[item_id] = rect._replace(x=rect.x + dx, y=rect.y + dy)
     layout.links = link_paths([link.key for link in view.links], layout.rects, layout.container)
     layout.bounds = united(list(layout.rects.values())).grown(MARGIN)
     layout.order = _order(layout, view)
@@ -171,30 +179,28 @@ def lay_out(
 
 
 @dataclass(slots=True)
-class _Columns:
-    """Where the column of topics and queues, and that of groups and workers, stand and go on; `width` is the right
-    one's.
-    """
+class _Column:
+    """Boxes one below the other; the next one stands at `y`."""
 
-    left_x: float
-    right_x: float
+    x: float
     width: float
-    left: float = MARGIN
-    right: float = MARGIN
+    y: float = MARGIN
 
-    def below_left(self, height: float) -> Rect:
-        where = Rect(self.left_x, self.left, TOPIC_W, height)
-        self.left += height + GAP_Y
+    def take(self, height: float) -> Rect:
+        where = Rect(self.x, self.y, self.width, height)
+        self.y += height + GAP_Y
         return where
 
-    def below_right(self, height: float) -> Rect:
-        where = Rect(self.right_x, self.right, self.width, height)
-        self.right += height + GAP_Y
-        return where
+
+class _Columns(NamedTuple):
+    """Topics and queues on the left, groups and workers on the right."""
+
+    left: _Column
+    right: _Column
 
     def level(self) -> None:
         """Both go on where the longer one has ended."""
-        self.left = self.right = max(self.left, self.right)
+        self.left.y = self.right.y = max(self.left.y, self.right.y)
 
 
 def _columns(view: CanvasView, arrangement: Arrangement, edge_x: float) -> _Columns:
@@ -202,18 +208,19 @@ def _columns(view: CanvasView, arrangement: Arrangement, edge_x: float) -> _Colu
     right_x = left_x + TOPIC_W + CONSUME_GAP if view.topics or view.queues else left_x
     counts = [len(group.members) for group in view.groups] + [len(queue.workers) for queue in view.queues]
     widest = max((_cards_width(count) for count in counts), default=CARD_W)
-    most = min(arrangement.least_columns, max(counts, default=1))
-    return _Columns(left_x, right_x, max(widest, most * CARD_W + (most - 1) * CARD_GAP) + 2 * PAD)
+    across = min(arrangement.min_columns, max(counts, default=1))
+    width = max(widest, across * CARD_W + (across - 1) * CARD_GAP) + 2 * PAD
+    return _Columns(_Column(left_x, TOPIC_W), _Column(right_x, width))
 
 
-def _shift(layout: Layout, moved: Mapping[str, Shift]) -> None:
-    for item_id, rect in layout.rects.items():
-        box = layout.container.get(item_id, item_id)
-        if box.startswith("dlq:"):
-            box = "queue:" + box.removeprefix("dlq:")
-        if box in moved:
-            dx, dy = moved[box]
-            layout.rects[item_id] = rect._replace(x=rect.x + dx, y=rect.y + dy)
+def box_id_of(layout: Layout, item_id: str) -> str:
+    """The box that moves when an id is dragged: a card's group, a lane's topic, a queue for its dead letters."""
+    if item_id.startswith("lane:"):
+        item_id = "topic:" + item_id.removeprefix("lane:").rpartition("/")[0]
+    if item_id.startswith("dlq:"):
+        item_id = "queue:" + item_id.removeprefix("dlq:")
+    found = layout.container.get(item_id, item_id)
+    return found if found in layout.rects else ""
 
 
 def _place_bench(layout: Layout, view: CanvasView, columns: _Columns, arrangement: Arrangement) -> None:
@@ -221,27 +228,25 @@ def _place_bench(layout: Layout, view: CanvasView, columns: _Columns, arrangemen
     ids = [card.id for card in view.bench]
     wide = _cards_width(len(ids)) + 2 * PAD
     if not arrangement.bench_below:
-        beside = _Columns(0.0, columns.right_x + columns.width + BENCH_GAP, wide)
+        beside = _Column(columns.right.x + columns.right.width + BENCH_GAP, wide)
         _place_cards(layout, BENCH_ID, ids, beside, BENCH_HEADER_H)
-    elif view.topics and columns.left < columns.right and wide <= TOPIC_W:
-        below = _Columns(0.0, columns.left_x, TOPIC_W, right=columns.left)
-        _place_cards(layout, BENCH_ID, ids, below, BENCH_HEADER_H)
-        columns.left = below.right
+    elif view.topics and columns.left.y < columns.right.y and wide <= TOPIC_W:
+        _place_cards(layout, BENCH_ID, ids, columns.left, BENCH_HEADER_H)
     else:
-        _place_cards(layout, BENCH_ID, ids, columns, BENCH_HEADER_H)
+        _place_cards(layout, BENCH_ID, ids, columns.right, BENCH_HEADER_H)
 
 
 def _place_queue(layout: Layout, queue: QueueBox, columns: _Columns, arrangement: Arrangement) -> None:
-    """In a row with its workers; its dead letters below it, or below them."""
+    """Place a queue in a row with its workers; its dead letters go below it, or beside it below the workers."""
     columns.level()
-    layout.rects[queue.id] = columns.below_left(QUEUE_H)
+    layout.rects[queue.id] = columns.left.take(QUEUE_H)
     ids = [worker.id for worker in queue.workers]
-    _place_cards(layout, queue.workers_id, ids, columns, BENCH_HEADER_H)
+    _place_cards(layout, queue.workers_id, ids, columns.right, BENCH_HEADER_H)
     if arrangement.letters_beside:
-        layout.rects[queue.dead_letters_id] = columns.below_right(DEAD_LETTERS_H)
+        layout.rects[queue.dead_letters_id] = columns.right.take(DEAD_LETTERS_H)
     else:
-        columns.left += DEAD_LETTERS_GAP - GAP_Y
-        layout.rects[queue.dead_letters_id] = columns.below_left(DEAD_LETTERS_H)
+        columns.left.y += DEAD_LETTERS_GAP - GAP_Y
+        layout.rects[queue.dead_letters_id] = columns.left.take(DEAD_LETTERS_H)
 
 
 def _cards_width(count: int) -> float:
@@ -249,21 +254,21 @@ def _cards_width(count: int) -> float:
     return columns * CARD_W + (columns - 1) * CARD_GAP
 
 
-def _place_cards(layout: Layout, box: str, ids: Sequence[str], columns: _Columns, header: float) -> None:
-    """A box with its cards, below what is in the right column."""
+def _place_cards(layout: Layout, box: str, ids: Sequence[str], column: _Column, header: float) -> None:
+    """A box with its cards, at the end of the column."""
     small = len(ids) >= SMALL_FROM
     card_h = SMALL_CARD_H if small else CARD_H
     gap = CARD_GAP / 2 if small else CARD_GAP
-    across = max(1, int((columns.width - 2 * PAD + CARD_GAP) // (CARD_W + CARD_GAP)))
+    across = max(1, int((column.width - 2 * PAD + CARD_GAP) // (CARD_W + CARD_GAP)))
     rows = ceil(min(len(ids), CARD_LIMIT) / across)
     body = rows * (card_h + gap) - gap if rows else SMALL_CARD_H
-    where = columns.below_right(header + body + PAD)
+    where = column.take(header + body + PAD)
     shown = ids if len(ids) <= CARD_LIMIT else ids[: CARD_LIMIT - 1]
     if small:
         layout.small.update(shown)
     for at, card in enumerate(shown):
-        row, column = divmod(at, across)
-        x = where.x + PAD + column * (CARD_W + CARD_GAP)
+        row, place = divmod(at, across)
+        x = where.x + PAD + place * (CARD_W + CARD_GAP)
         layout.rects[card] = Rect(x, where.y + header + row * (card_h + gap), CARD_W, card_h)
         layout.container[card] = box
     if len(shown) < len(ids):

@@ -164,7 +164,7 @@ _PLURALS = {
 
 
 def plural(count: int, noun: str) -> str:
-    """As in "1 partition", "2 partitions", "no partitions"; the noun is one of `_PLURALS`."""
+    """A count with its noun: "1 partition", "2 partitions", "no partitions". The noun is one of `_PLURALS`."""
     one, several, none = _PLURALS[noun]
     if count == 1:
         return tr(one)

@@ -44,7 +44,7 @@ class LinkItem(BoxItem):
     def has_dots(self) -> bool:
         """Whether single messages can be distinguished at this rate."""
         link = self.link
-        return 0 < link.rate_per_s <= DOTS_UP_TO_PER_S and not (link.blocked or link.over or self.stalled)
+        return 0 < link.rate_per_s <= DOTS_UP_TO_PER_S and not (link.blocked or link.is_stopped or self.stalled)
 
     @property
     def thickness(self) -> float:

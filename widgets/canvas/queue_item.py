@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 
 from widgets.canvas.box_item import STATE_ICON, FactsItem, draw_icon, draw_place_header, pen
-from widgets.canvas.layout import DEAD_LETTERS_H, QUEUE_H, TOPIC_W
+from widgets.canvas.layout import DEAD_LETTERS_H, LABEL_X, QUEUE_H, TOPIC_W
 from widgets.canvas.lettering import (
     Step,
     count_text,
@@ -53,7 +53,7 @@ class QueueItem(FactsItem[QueueBox]):
         if exposed.bottom() > HEADER_H and exposed.top() < HEADER_H + FIGURES_H:
             near = look.step is Step.NEAR
             for at, (word, count) in enumerate(queue_figures(queue)):
-                x, text = 14 + at * 112, count_text(count) if near else short_count(count)
+                x, text = LABEL_X + at * 112, count_text(count) if near else short_count(count)
                 write(painter, x, 52, word, look.face("small"), theme.muted, 108)
                 write(painter, x, FIGURE_Y[look.step], text, look.face("figure"), theme.text, 108)
         if exposed.bottom() > RINGS_Y - 4:
@@ -63,30 +63,22 @@ class QueueItem(FactsItem[QueueBox]):
         theme, queue = self.look.theme, self.facts
         shown = queue.leases[:RINGS]
         self._draw_source(painter, shown)
-        if not shown:
-            text = tr("Nothing in flight.") if not queue.in_flight else ""
-            write(painter, 14, RINGS_Y + 14, text, self.look.face("small"), theme.muted, TOPIC_W - 28)
-            return
         for at, ring in enumerate(shown):
-            self._draw_ring(painter, 14 + at * RING_PITCH, ring)
-        more = queue.in_flight - len(shown)
-        x = 14 + len(shown) * RING_PITCH
-        if more > 0:
-            text = f"+{short_count(more)}"
-            write(painter, x, RINGS_Y + 14, text, self.look.face("small"), theme.muted, TOPIC_W - x - 4)
-        elif len(shown) <= 6 and self.look.step is Step.NEAR and not queue.reads:
-            note = tr("time left on each lease")
-            write_right(
-                painter, TOPIC_W - 14, RINGS_Y + 13, note, self.look.face("tiny"), theme.muted, TOPIC_W - 18 - x
-            )
+            self._draw_ring(painter, LABEL_X + at * RING_PITCH, ring)
+        x = LABEL_X + len(shown) * RING_PITCH
+        if words := rings_words(queue):
+            write(painter, x, RINGS_Y + 14, words, self.look.face("small"), theme.muted, TOPIC_W - x - 4)
+        elif 0 < len(shown) <= 6 and self.look.step is Step.NEAR and not queue.reads:
+            right, note = TOPIC_W - LABEL_X, tr("time left on each lease")
+            write_right(painter, right, RINGS_Y + 13, note, self.look.face("tiny"), theme.muted, right - 4 - x)
 
     def _draw_source(self, painter: QPainter, shown: tuple[LeaseRing, ...]) -> None:
         if not self.facts.reads:
             return
         face, text = self.look.face("small"), reads_text(self.facts.reads)
         taken = RING_PITCH * (len(shown) + 2) if shown else width_of(tr("Nothing in flight."), face) + 28
-        if width_of(text, face) <= TOPIC_W - 14 - taken:
-            write_right(painter, TOPIC_W - 14, RINGS_Y + 14, text, face, self.look.theme.muted, TOPIC_W)
+        if width_of(text, face) <= TOPIC_W - LABEL_X - taken:
+            write_right(painter, TOPIC_W - LABEL_X, RINGS_Y + 14, text, face, self.look.theme.muted, TOPIC_W)
 
     def _draw_ring(self, painter: QPainter, x: float, ring: LeaseRing) -> None:
         theme = self.look.theme
@@ -114,7 +106,7 @@ class QueueItem(FactsItem[QueueBox]):
         )
 
     def tool_tip(self, x: float, y: float) -> str:
-        at = int((x - 14) // RING_PITCH)
+        at = int((x - LABEL_X) // RING_PITCH)
         if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(RINGS, len(self.facts.leases)):
             ring = self.facts.leases[at]
             holder = tr(" held by {holder}", holder=ring.holder) if ring.holder else ""
@@ -128,6 +120,15 @@ class QueueItem(FactsItem[QueueBox]):
             return f"{said}\n{tr(RINGS_LEGEND)}"
         reads = reads_text(self.facts.reads) if self.facts.reads else ""
         return "\n".join(line for line in (self.sentence(), reads, self.facts.detail) if line)
+
+
+def rings_words(queue: QueueBox) -> str:
+    """What stands behind the rings: how many more are in flight; or that nothing is, instead of rings."""
+    shown = len(queue.leases[:RINGS])
+    if not shown:
+        return "" if queue.in_flight else tr("Nothing in flight.")
+    more = queue.in_flight - shown
+    return f"+{short_count(more)}" if more > 0 else ""
 
 
 def reads_text(topic: str) -> str:
@@ -153,7 +154,7 @@ class DeadLettersItem(FactsItem[QueueBox]):
         name, body = look.face("name"), look.face("body")
         base = (DEAD_LETTERS_H + metrics(name).capHeight()) / 2
         count = count_text(dead) if look.step is Step.NEAR else short_count(dead)
-        right = self.rect().width() - 14
+        right = self.rect().width() - LABEL_X
         used = write_right(painter, right, base, count, name, colour, 100)
         left = 20 + size
         room = right - left - 12 - used

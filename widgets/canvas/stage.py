@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QEasingCurve, QObject, QPointF, QRect, QVariantAnimation
@@ -28,7 +26,7 @@ CHIP_SLIDE_MS = 520
 
 
 class Stage(QGraphicsScene):
-    """All items by id. `apply` is the only way in; `layout` says where everything stands."""
+    """Items by id, where `layout` says. `apply` takes a view; other setters change emphasis, or where things stand."""
 
     def __init__(self, look: Look, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -62,20 +60,20 @@ class Stage(QGraphicsScene):
         if changed:
             self._key = key
             self.layout = lay_out(view, self.arrangement, self.moved)
-        self._set_boxes(view)
+        self._set_boxes()
         if changed:
             self._place_boxes()
-        self._set_links(view, changed)
-        self._slide_chips(view)
+        self._set_links(changed)
+        self._slide_chips()
         return changed
 
-    def arrange(self, width: float, height: float, most: float, *, keep: bool = False) -> bool:
+    def arrange(self, width: float, height: float, max_scale: float, *, keep: bool = False) -> bool:
         """Choose the arrangement for a viewport of so many pixels; True if the layout has changed.
 
         With `keep`, that of now stays if another would show little more.
         """
         now = self.arrangement if keep else None
-        return self.arrange_as(best_arrangement(self.view, width, height, most, now))
+        return self.arrange_as(best_arrangement(self.view, width, height, max_scale, now))
 
     def arrange_as(self, arrangement: Arrangement) -> bool:
         """Take an arrangement; True if the layout has changed."""
@@ -106,9 +104,8 @@ class Stage(QGraphicsScene):
 
     def _place_anew(self) -> None:
         self.layout = lay_out(self.view, self.arrangement, self.moved)
-        for item_id, item in self.boxes.items():
-            item.place(self.layout.rects[item_id])
-        self._set_links(self.view, True)
+        self._place_boxes()
+        self._set_links(True)
 
     def _box(self, item_id: str, kind: type[Item], facts: object) -> Item:
         item = self.boxes.get(item_id)
@@ -121,23 +118,23 @@ class Stage(QGraphicsScene):
         item.set_facts(facts)
         return item
 
-    def _set_boxes(self, view: CanvasView) -> None:
-        for topic in view.topics:
+    def _set_boxes(self) -> None:
+        for topic in self.view.topics:
             self._box(topic.id, TopicItem, topic).set_owner(self._owner)
-        for group in view.groups:
+        for group in self.view.groups:
             self._box(group.id, GroupItem, group)
             self._set_cards(group.id, group.members)
         if BENCH_ID in self.layout.rects:
-            self._box(BENCH_ID, BenchItem, view.bench)
-            self._set_cards(BENCH_ID, view.bench)
-        for queue in view.queues:
+            self._box(BENCH_ID, BenchItem, self.view.bench)
+            self._set_cards(BENCH_ID, self.view.bench)
+        for queue in self.view.queues:
             self._box(queue.id, QueueItem, queue)
             self._box(queue.dead_letters_id, DeadLettersItem, queue)
             self._box(queue.workers_id, WorkersItem, queue)
             self._set_cards(queue.workers_id, queue.workers)
-        self._set_cards("", view.producers)
-        self._set_cards("", view.nodes)
-        for rest in view.rests:
+        self._set_cards("", self.view.producers)
+        self._set_cards("", self.view.nodes)
+        for rest in self.view.rests:
             self._box(rest.id, RestItem, rest)
 
     def _set_cards(self, box: str, cards: tuple[Card, ...]) -> None:
@@ -154,28 +151,27 @@ class Stage(QGraphicsScene):
         for item_id, item in self.boxes.items():
             item.place(self.layout.rects[item_id])
 
-    def _set_links(self, view: CanvasView, changed: bool) -> None:
-        boxes = [(group.id, self.boxes.get(group.id)) for group in view.groups]
+    def _set_links(self, changed: bool) -> None:
+        boxes = [(group.id, self.boxes.get(group.id)) for group in self.view.groups]
         stopped = {name for name, box in boxes if isinstance(box, GroupItem) and box.is_rebalancing}
         if changed:
-            wanted = {link.key for link in view.links if link.key in self.layout.links}
+            wanted = {link.key for link in self.view.links if link.key in self.layout.links}
             for gone in self.links.keys() - wanted:
                 self.removeItem(self.links.pop(gone))
         words: list[tuple[LinkKey, bool]] = []
-        for link in view.links:
+        for link in self.view.links:
             route = self.layout.links.get(link.key)
             if route is None:
                 continue
             rebalances = link.target in stopped or self.layout.container.get(link.target, "") in stopped
-            stalled = link.blocked and rebalances
             item = self.links.get(link.key)
             if item is None:
                 item = self.links[link.key] = LinkItem(link, self.look)
                 self.addItem(item)
             item.set_route(route)
-            item.set_link(link, stalled)
-            if link.blocked or stalled:
-                words.append((link.key, link.blocked and not stalled))
+            item.set_link(link, stalled=link.blocked and rebalances)
+            if link.blocked:
+                words.append((link.key, not rebalances))
         if changed or tuple(words) != self._word_keys:
             self._word_keys = tuple(words)
             self._place_words()
@@ -192,10 +188,10 @@ class Stage(QGraphicsScene):
                 self.addItem(word)
             word.show_word(x, y, blocked)
 
-    def _slide_chips(self, view: CanvasView) -> None:
+    def _slide_chips(self) -> None:
         moved: list[tuple[OwnerKey, str, str, int]] = []
         owners: dict[OwnerKey, str] = {}
-        for topic in view.topics:
+        for topic in self.view.topics:
             for lane in topic.lanes:
                 for place in lane.groups:
                     key = (topic.name, lane.partition, place.group)
@@ -275,7 +271,7 @@ class Stage(QGraphicsScene):
             return cell.id
         return found
 
-    def box_of(self, item_id: str) -> Rect | None:
+    def rect_of(self, item_id: str) -> Rect | None:
         """Where an id stands; a lane that has no row of its own (in a heat map) stands for its topic."""
         if not item_id.startswith("lane:"):
             return self.layout.rects.get(item_id)
@@ -293,88 +289,8 @@ class Stage(QGraphicsScene):
         return self.layout.container.get(item_id, BENCH_ID).partition(":")[2]
 
     def link_at(self, x: float, y: float) -> LinkItem | None:
-        for item in self.links.values():
-            if item.is_near(x - item.x(), y - item.y()):
-                return item
-        return None
+        return next((item for item in self.links.values() if item.is_near(x - item.x(), y - item.y())), None)
 
 
 def _badge_corner(card: Rect | None) -> QPointF | None:
     return None if card is None else QPointF(card.x + 5, card.y + 14)
-
-
-# A grid, so that boxes moved by hand stand in line.
-GRID = 8.0
-MOST = 20_000.0
-KEPT_MAX = 1_000
-
-
-class Arranging:
-    """One box at a time is taken hold of, moved and let go; `before` is how all stood before the last move."""
-
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self.on = False
-        self.holding = ""
-        self._held_at = QPointF()
-        self._from: Shift = (0.0, 0.0)
-        self._moved = False
-        self.before: dict[str, Shift] = {}
-
-    def press(self, item_id: str, at: QPointF) -> bool:
-        """Take hold of the box that an id belongs to; False on empty ground."""
-        self.holding = box_of(self._stage.layout, item_id)
-        self._held_at, self._moved, self.before = at, False, self._stage.moved
-        self._from = self._stage.moved.get(self.holding, (0.0, 0.0))
-        return bool(self.holding)
-
-    def move(self, at: QPointF) -> None:
-        by = at - self._held_at
-        self._put(self.holding, self._from[0] + by.x(), self._from[1] + by.y())
-        self._moved = True
-
-    def release(self) -> bool:
-        moved, self.holding = self._moved and bool(self.holding), ""
-        return moved
-
-    def nudge(self, item_id: str, dx: float, dy: float) -> bool:
-        box = box_of(self._stage.layout, item_id)
-        if box:
-            self.before = self._stage.moved
-            x, y = self._stage.moved.get(box, (0.0, 0.0))
-            self._put(box, x + dx * GRID, y + dy * GRID)
-        return bool(box)
-
-    def _put(self, box: str, x: float, y: float) -> None:
-        where = (_on_grid(x), _on_grid(y))
-        moved = {name: shift for name, shift in self._stage.moved.items() if name != box}
-        if where != (0.0, 0.0):
-            moved[box] = where
-        self._stage.set_moved(moved)
-
-
-def box_of(layout: Layout, item_id: str) -> str:
-    """The box that moves when an id is dragged: a card's group, a lane's topic, a queue for its dead letters."""
-    if item_id.startswith("lane:"):
-        item_id = "topic:" + item_id.removeprefix("lane:").rpartition("/")[0]
-    if item_id.startswith("dlq:"):
-        item_id = "queue:" + item_id.removeprefix("dlq:")
-    found = layout.container.get(item_id, item_id)
-    return found if found in layout.rects else ""
-
-
-def _on_grid(value: float) -> float:
-    return max(-MOST, min(MOST, round(value / GRID) * GRID))
-
-
-def to_text(moved: Mapping[str, Shift]) -> str:
-    return json.dumps(moved, sort_keys=True)
-
-
-def from_text(text: str) -> dict[str, Shift]:
-    try:
-        plain = json.loads(text) if text else {}
-        kept = {str(name): (_on_grid(float(x)), _on_grid(float(y))) for name, (x, y) in plain.items()}
-    except (ValueError, TypeError, AttributeError):
-        return {}
-    return kept if len(kept) <= KEPT_MAX else {}

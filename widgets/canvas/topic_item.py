@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
@@ -11,7 +10,6 @@ from widgets.canvas.geometry import Rect
 from widgets.canvas.lane_painter import (
     CHIP_PITCH,
     CHIP_W,
-    LABEL_X,
     LaneShape,
     chip_rect,
     draw_ghost_chip,
@@ -24,10 +22,11 @@ from widgets.canvas.layout import (
     CELL_COLUMNS,
     CELL_PITCH,
     HEAT_LABEL_H,
+    LABEL_X,
     LANE_H,
-    LANE_LIMIT,
     TOPIC_HEADER_H,
     TOPIC_W,
+    is_heat_map,
     partitions_per_cell,
     shown_groups,
 )
@@ -42,56 +41,11 @@ from widgets.canvas.lettering import (
     write_centred,
     write_right,
 )
+from widgets.canvas.topic_words import NO_GROUP, heat_words, short_names, track_words, worst_words
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
 from widgets.formats import at_most, count
 from widgets.i18n import mark, tr
 from widgets.theme import state_style
-
-LETTERS = 3
-
-
-def short_names(names: Sequence[str]) -> tuple[str, ...]:
-    """At most three letters of each name, no two alike where the names are not: their beginnings, where these differ.
-
-    Else the first letters of their words ("group-2" is g2), or the first letter and those from where they part.
-    """
-    beginnings = ["".join(_words(name))[:LETTERS] or name[:LETTERS] for name in names]
-    alike = {head for head in beginnings if beginnings.count(head) > 1}
-    taken = {head for head in beginnings if head not in alike}
-    found: list[str] = []
-    for name, head in zip(names, beginnings, strict=True):
-        chosen = head
-        if head in alike:
-            others = [
-                other for other, begins in zip(names, beginnings, strict=True) if begins == head and other != name
-            ]
-            chosen = next((one for one in _other_ways(name, others) if one not in taken), head)
-            taken.add(chosen)
-        found.append(chosen)
-    return tuple(found)
-
-
-def _other_ways(name: str, others: Sequence[str]) -> Iterator[str]:
-    words = _words(name)
-    if len(words) > 1:
-        yield "".join(word[0] for word in words)[:LETTERS]
-        yield (words[0][0] + words[-1])[:LETTERS]
-    common = max((_common(name, other) for other in others), default=0)
-    if name[common:]:
-        yield name[0] + name[common : common + LETTERS - 1]
-    for number in range(1, 100):
-        yield f"{name[: LETTERS - len(str(number))]}{number}"
-
-
-def _words(name: str) -> list[str]:
-    return re.findall(r"[^\W_]+", name)
-
-
-def _common(one: str, other: str) -> int:
-    return next(
-        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
-    )
-
 
 GhostKey = tuple[int, str]
 LEGEND = mark(
@@ -115,7 +69,7 @@ class TopicItem(FactsItem[TopicBox]):
 
     @property
     def is_heat_map(self) -> bool:
-        return len(self.facts.lanes) > LANE_LIMIT
+        return is_heat_map(len(self.facts.lanes))
 
     def set_facts(self, topic: TopicBox) -> None:
         old, self.facts = self.facts, topic
@@ -163,8 +117,7 @@ class TopicItem(FactsItem[TopicBox]):
         return next((Rect(0, TOPIC_HEADER_H + row * LANE_H, TOPIC_W, LANE_H) for row in rows), None)
 
     def _cell(self, row: int, at: int) -> QRectF:
-        per_cell = partitions_per_cell(len(self.facts.lanes))
-        line, column = divmod(row // per_cell, CELL_COLUMNS)
+        line, column = divmod(row // partitions_per_cell(len(self.facts.lanes)), CELL_COLUMNS)
         top = self._heat_top(at) + HEAT_LABEL_H
         return QRectF(LABEL_X + column * CELL_PITCH, top + line * CELL_PITCH, CELL_PITCH, CELL_PITCH)
 
@@ -219,10 +172,10 @@ class TopicItem(FactsItem[TopicBox]):
             return
         groups = topic.lanes[0].groups if topic.lanes else ()
         tiny = self.look.face("tiny")
-        read = tr("last {count} messages", count=count_text(shape.scale))
-        if width_of(read, tiny) > shape.track_w:
+        read = track_words(shape.scale, bool(groups))
+        if groups and width_of(read, tiny) > shape.track_w:
             read = tr("last {count}", count=count_text(shape.scale))
-        write(painter, shape.track_x, 43, read if groups else tr("no group reads it"), tiny, theme.muted, shape.track_w)
+        write(painter, shape.track_x, 43, read, tiny, theme.muted, shape.track_w)
         write_right(painter, shape.end_x, 43, tr("end"), tiny, theme.muted, 40)
         titles = short_names([group.group for group in groups[: shape.chips]])
         for at, title in enumerate(titles):
@@ -236,22 +189,17 @@ class TopicItem(FactsItem[TopicBox]):
 
     def _draw_heat(self, painter: QPainter) -> None:
         theme, lanes = self.look.theme, self.facts.lanes
-        per_cell = partitions_per_cell(len(lanes))
-        share = tr(", {per_cell} to a cell", per_cell=per_cell) if per_cell > 1 else ""
         tiny = self.look.face("tiny")
         if self.look.step is not Step.OVERVIEW:
-            note = tr("{count} partitions as a heat map{share}", count=count_text(len(lanes)), share=share)
-            write(painter, LABEL_X, 43, note, tiny, theme.muted, TOPIC_W - 28)
+            write(painter, LABEL_X, 43, heat_words(len(lanes)), tiny, theme.muted, TOPIC_W - 28)
         for at in range(self.measures.chips):
             top = self._heat_top(at)
             groups = lanes[0].groups
-            name = groups[at].group if at < len(groups) else tr("no group")
-            cells = heat_cells(lanes, at, per_cell)
-            worst = max((cell[0] for cell in cells), default=-1)
-            right = TOPIC_W - 14
-            if worst >= 0:
-                text = tr("worst lag {count}", count=short_count(int(worst)))
-                right -= write_right(painter, right, top + 12, text, tiny, theme.muted, 160) + 8
+            name = groups[at].group if at < len(groups) else tr(NO_GROUP)
+            cells = heat_cells(lanes, at, partitions_per_cell(len(lanes)))
+            right = TOPIC_W - LABEL_X
+            if worst := worst_words(cells):
+                right -= write_right(painter, right, top + 12, worst, tiny, theme.muted, 160) + 8
             write(painter, LABEL_X, top + 12, name, tiny, theme.text, right - LABEL_X)
             draw_heat_cells(painter, LABEL_X, top + HEAT_LABEL_H, cells, self._scale, self.look, self.owner)
         if self.look.step is not Step.OVERVIEW:

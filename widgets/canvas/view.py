@@ -121,7 +121,7 @@ class ReaderCard(Thing):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerCard(ReaderCard):
-    """In a group or on the bench. A `note` replaces the count of partitions."""
+    """A consumer in a group or on the bench. A `note` replaces the count of partitions."""
 
     kind: ClassVar[str] = "consumer"
     partitions: int = 0
@@ -195,8 +195,8 @@ class QueueBox(Thing):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked. `over` where
-    its client has stopped: the rate is the last one.
+    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked. It
+    `is_stopped` where its client has stopped: the rate is the last one.
 
     Links run between neighbouring columns (producers, topics and queues, groups and workers), from a topic to the queue
     of a subscription, or from a queue to its dead letters; any other pair is not drawn.
@@ -208,7 +208,7 @@ class Link:
     rate_per_s: float = 0.0
     blocked: bool = False
     reason: str = ""
-    over: bool = False
+    is_stopped: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -232,8 +232,8 @@ class RestCell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """At the foot of a column: what is not drawn of a `kind` (as "producers" or "queues"), and where it is found; with
-    `cells`, a map of it.
+    """The foot of a column: how many of a `kind` (as "producers" or "queues") are not drawn, and where they are listed;
+    with `cells`, a map of them.
     """
 
     kind: str

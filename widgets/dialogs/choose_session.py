@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 from widgets.boxes import vbox
+from widgets.bytes_text import as_plain
 from widgets.dialogs.dialog import Dialog
 from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import mark, tr
-from widgets.panels.cell_painter import as_plain
 
 COLUMNS = (mark("Session"), mark("Started"), mark("Lasted"), mark("End"), mark("Folder"))
 _WIDTHS = (190, 140, 90, 130, 260)

@@ -9,17 +9,16 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QTableWidget, 
 from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import named
 from widgets.i18n import tr
-from widgets.panels.cell_painter import tabular_font
-from widgets.theme import follow_theme, px
+from widgets.theme import follow_theme, px, tabular_font
+from widgets.window_layout import NO_LIMIT
 
 MARGINS = (16, 14, 16, 14)
 AROUND = 24  # pixels of the window that stay in sight
-NO_LIMIT = (16_777_215, 16_777_215)  # Qt's QWIDGETSIZE_MAX
 
 
 class Dialog(QDialog):
     def __init__(self, title: str, parent: QWidget | None, *, modal: bool = False, once: bool = False) -> None:
-        """With `once` it is deleted when it closes."""
+        """With `once`, the dialog is deleted when it closes."""
         super().__init__(parent, modal=modal)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, once)
@@ -28,7 +27,7 @@ class Dialog(QDialog):
     def largest(self) -> QSize:
         """How large it may be: a little less than its window."""
         window = self.parentWidget()
-        return QSize(*NO_LIMIT) if window is None else window.window().size() - QSize(AROUND, AROUND)
+        return QSize(NO_LIMIT, NO_LIMIT) if window is None else window.window().size() - QSize(AROUND, AROUND)
 
     def showEvent(self, event: QShowEvent) -> None:
         self.fit()

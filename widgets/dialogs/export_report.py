@@ -203,10 +203,10 @@ class ExportReportDialog(Dialog):
         self.make_buttons(tr("Export"))
         self._compose()
         self.resize(680, 740)
-        self._judge_changes()
+        self._connect_signals()
         self._judge()
 
-    def _judge_changes(self) -> None:
+    def _connect_signals(self) -> None:
         texts = (field.textChanged for field in (self.folder, self.assertions, self.from_time, self.to_time))
         boxes = (box.toggled for box in self.formats.values())
         for signal in (*texts, *boxes, self.list.currentItemChanged, self.parts.changed):

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import vbox
+from widgets.bytes_text import as_plain
 from widgets.dialogs.dialog import Dialog, TextTable
 from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.icons import icon
-from widgets.panels.cell_painter import as_plain, tabular_font
-from widgets.theme import current_theme, px, qcolour
+from widgets.theme import current_theme, px, qcolour, tabular_font
 
 LEAST_WIDTH = 560
 
@@ -76,7 +76,7 @@ class FactsTableDialog(Dialog):
         self._fit_rows()
 
     def _fit_rows(self) -> None:
-        """As large as its rows, within the window; its widest column gives way, but not below its header."""
+        """Size the dialog to its rows, within the window; the widest column shrinks, but not below its header."""
         most = self.largest()
         wanted = self.table.sizeHint().width() + self.table.verticalScrollBar().sizeHint().width()
         margins = self._column.contentsMargins()
@@ -88,7 +88,7 @@ class FactsTableDialog(Dialog):
         self.progress.setValue(round(fraction * 1000))
 
     def set_facts(self, facts: FactsTable) -> None:
-        theme, table = current_theme(), self.table
+        theme, table, centre = current_theme(), self.table, self.geometry().center()
         self.sentence.setText(facts.sentence)
         self.sentence.setStyleSheet(f"color: {theme.colour(facts.state)};" if facts.state else "")
         self.note.setText(facts.note)
@@ -124,6 +124,8 @@ class FactsTableDialog(Dialog):
         self.unfold.setVisible(bool(facts.folded))
         self._show_only()
         self._fit_rows()
+        if self.isVisible():  # or what has grown ends beyond the screen
+            self.move(self.pos() + centre - self.geometry().center())
         columns = table.horizontalHeader()
         others = columns.length() - columns.sectionSize(facts.wide)
         if facts.headers and others + columns.sectionSizeHint(facts.wide) <= table.viewport().width():

@@ -25,7 +25,7 @@ class EditDeadLetterDialog(Dialog):
         self.form = MessageForm(self)
         self.problem = plain_label("", "problem", self, wrap=True)
         about = plain_label(
-            tr("It failed with: {cause}. A redrive appends this to {origin} instead.", cause=cause, origin=origin),
+            tr("It failed with: {cause}. A redrive appends it to {origin} as edited here.", cause=cause, origin=origin),
             "muted",
             self,
             wrap=True,
@@ -70,7 +70,7 @@ class MessageForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.encoding = named(QComboBox(self), tr("Written as"))
+        self.encoding = named(QComboBox(self), tr("All written as"))
         self.encoding.addItem(tr("Text (UTF-8)"), "utf-8")
         self.encoding.addItem(tr("Base64"), "base64")
         self.key = named(QLineEdit(self), tr("Key"))
@@ -88,7 +88,7 @@ class MessageForm(QWidget):
         written = hbox(self.encoding, self.no_value, 1)
         self.rows = QFormLayout(self)
         self.rows.setContentsMargins(0, 0, 0, 0)
-        names = (tr("Key"), tr("Value"), tr("Written as"), tr("Headers"))
+        names = (tr("Key"), tr("Value"), tr("All written as"), tr("Headers"))
         for name, row in zip(names, (keys, values, written, headers), strict=True):
             self.rows.addRow(plain_label(name, "", self), row)
         self.no_key.toggled.connect(self.key.setDisabled)
@@ -98,10 +98,12 @@ class MessageForm(QWidget):
         for toggled in (self.no_key.toggled, self.no_value.toggled, self.encoding.currentIndexChanged):
             toggled.connect(lambda _now: self.changed.emit())
 
-    def set_message(self, value: bytes | None, key: bytes | None, headers: tuple[tuple[str, bytes], ...]) -> None:
+    def set_message(
+        self, value: bytes | None, key: bytes | None, headers: tuple[tuple[str, bytes | None], ...]
+    ) -> None:
         """Fill in a message; where a part of it is no text, all of it is shown as base64."""
         parts = [part for part in (value, key, *(data for _, data in headers)) if part is not None]
-        as_text = all(_is_plain(part) for part in parts) and not any(b"\n" in data for _, data in headers)
+        as_text = all(_is_plain(part) for part in parts) and not any(b"\n" in (data or b"") for _, data in headers)
 
         def shown(part: bytes | None) -> str:
             return "" if part is None else part.decode() if as_text else base64.b64encode(part).decode()

@@ -8,14 +8,16 @@ from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
+from widgets.bytes_text import as_plain
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable
+from widgets.cells import CellDelegate, Index
 from widgets.dialogs.dialog import MARGINS, Dialog
+from widgets.drawing import draw_text
 from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import CellDelegate, Index, as_plain, draw_text
-from widgets.theme import Theme, ui_font
+from widgets.theme import Theme, px, ui_font
 
 BENCH = ""
 _CHOICE = Qt.ItemDataRole.UserRole
@@ -37,15 +39,15 @@ class MoveChoice:
 
 class _ChoiceDelegate(CellDelegate):
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        return QSize(200, _ROW)
+        return QSize(200, px(_ROW))
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         choice: MoveChoice = index.data(_CHOICE)
         colour = theme.disabled if choice.reason else theme.text
         name = "bench" if choice.target == BENCH else "add" if choice.target == NEW_GROUP else "group"
-        scale = painter.device().devicePixelRatioF()
-        painter.drawPixmap(rect.x() + 13, rect.center().y() - 9, icon_pixmap(name, colour, 18, scale))
-        upper = QRectF(rect.x() + 41, rect.y() + 4, rect.width() - 52, _ROW / 2 - 4)
+        sign = icon_pixmap(name, colour, px(18), painter.device().devicePixelRatioF())
+        painter.drawPixmap(rect.x() + px(13), rect.center().y() - px(9), sign)
+        upper = QRectF(rect).adjusted(px(41), px(4), -px(11), -rect.height() / 2)
         draw_text(painter, upper, choice.title, ui_font(13), colour)
         draw_text(painter, upper.translated(0, upper.height()), choice.reason or choice.about, ui_font(12), theme.muted)
 
@@ -112,8 +114,7 @@ class MoveToGroupDialog(Dialog):
         left = vbox(self._heading, (self.list, 1), self.name, self.start, spacing=8)
         inner = QWidget(self)
         vbox(self.moves, 1, on=inner, margins=(0, 0, 0, 0))
-        area = scrolled(inner, self)
-        right = vbox(self._ghost_title, self._ghost_note, (area, 1), spacing=6)
+        right = vbox(self._ghost_title, self._ghost_note, (scrolled(inner, self), 1), spacing=6)
         panes = hbox((left, 4), (right, 5), spacing=20)
         vbox((panes, 1), self.problem, self.buttons, on=self, margins=MARGINS, spacing=10)
         self.resize(780, 420)
@@ -171,16 +172,11 @@ class MoveToGroupDialog(Dialog):
         choice = self.choice()
         if choice is None:
             problem = tr("There is no other place to go.")
-        elif choice.reason:
-            problem = choice.reason
-        elif choice.target == NEW_GROUP:
-            problem = (
-                self._name_error(self.name.text().strip())
-                if self.name.text().strip()
-                else tr("Enter a name for the new group.")
-            )
+        elif choice.target == NEW_GROUP and not choice.reason:
+            name = self.name.text().strip()
+            problem = self._name_error(name) if name else tr("Enter a name for the new group.")
         else:
-            problem = ""
+            problem = choice.reason
         self.problem.setText(problem)
         set_why_not(self.accept_button, problem)
 

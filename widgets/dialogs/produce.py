@@ -1,16 +1,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.dialogs.field_widgets import Field
+from widgets.dialogs.form import FormDialog, Values
 from widgets.dialogs.message_form import MessageForm
 from widgets.facts import set_property
 from widgets.i18n import tr
 
 AT_ONCE_MAX = 10_000
+
+
+class ProduceTarget(NamedTuple):
+    """A topic or queue to send to; the partitions of a queue are priorities."""
+
+    name: str
+    partitions: int
+    is_queue: bool
 
 
 class ProduceDialog(FormDialog):
@@ -22,12 +32,13 @@ class ProduceDialog(FormDialog):
         about: str,
         fields: Sequence[Field],
         button: str,
-        targets: Sequence[tuple[str, int, bool]],
+        targets: Sequence[ProduceTarget],
         parent: QWidget | None = None,
     ) -> None:
-        """`targets` holds (name, partitions, is a queue: its partitions are priorities); `fields` offer their names."""
+        """`fields` offer the names of `targets`."""
+        # FormDialog calls `_compose` and `values`, which need these.
         self.form = MessageForm()
-        self._targets = {name: (count, queue) for name, count, queue in targets}
+        self._targets = {target.name: target for target in targets}
         super().__init__(title, about, fields, button, why_not=self._why_not_sent, parent=parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         self.setModal(False)
@@ -46,24 +57,24 @@ class ProduceDialog(FormDialog):
         assert isinstance(combo, QComboBox)
         return combo
 
-    def _target(self) -> tuple[int, bool]:
-        return self._targets.get(self._combo("to").currentText(), (0, False))
+    def _target(self) -> ProduceTarget:
+        return self._targets.get(self._combo("to").currentText(), ProduceTarget("", 0, is_queue=False))
 
     def _on_target(self) -> None:
-        count, queue = self._target()
+        _name, partitions, is_queue = self._target()
         places = self._combo("partition")
         places.clear()
-        if not queue:
+        if not is_queue:
             places.addItem(tr("Partition by key"), None)
-        for number in range(count):
-            words = tr("Priority {number}", number=number) if queue else tr("Partition {number}", number=number)
+        for number in range(partitions):
+            words = tr("Priority {number}", number=number) if is_queue else tr("Partition {number}", number=number)
             places.addItem(words, number)
 
     def values(self) -> Values:
         """Without a rate they are sent at once."""
-        found, queue = super().values(), self._target()[1]
+        found, is_queue = super().values(), self._target().is_queue
         number = found["partition"]
-        places = {"partition": None if queue else number, "priority": int(number or 0) if queue else 0}
+        places = {"partition": None if is_queue else number, "priority": int(number or 0) if is_queue else 0}
         return {**found, **places, **self.form.message()._asdict()}
 
     def _why_not_sent(self, values: Values) -> str:

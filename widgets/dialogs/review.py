@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QDialogButtonBox, QStackedWidget, QWidget
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import TextTable
-from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.dialogs.field_widgets import Field
+from widgets.dialogs.form import FormDialog, Values
 from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.theme import px
@@ -40,6 +41,7 @@ class ReviewDialog(FormDialog):
         why_not: Callable[[Values], str] = lambda _values: "",
         parent: QWidget | None = None,
     ) -> None:
+        # FormDialog calls `_compose`, which needs these.
         self.review_table = TextTable(0, 0, tr("What will change"))
         self.summary = plain_label("", "heading", fill=True)
         self.pages = QStackedWidget()

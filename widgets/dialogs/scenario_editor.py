@@ -115,7 +115,7 @@ class ScenarioEditor(Dialog):
         self.field.pasteRefused.connect(self._say_too_long)
         for keys, call in (("Ctrl+Return", self._run), ("Ctrl+S", self.save_button.click)):
             QShortcut(QKeySequence(keys), self).activated.connect(call)
-        self.judge()
+        follow_theme(self.judge)
         self._show_name()
         self.field.setFocus()
 
@@ -178,7 +178,7 @@ class ScenarioEditor(Dialog):
         box = QMessageBox(QMessageBox.Icon.Question, tr("Scenario"), "", QMessageBox.StandardButton.NoButton, self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(tr("The changes to {name} have not been saved.", name=self._name))
-        discard = box.addButton(tr("Discard it"), QMessageBox.ButtonRole.DestructiveRole)
+        discard = box.addButton(tr("Discard them"), QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(tr("Go on writing"), QMessageBox.ButtonRole.RejectRole))
         box.exec()
         return box.clickedButton() is discard

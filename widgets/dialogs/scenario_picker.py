@@ -9,12 +9,13 @@ from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QListWidget, QListWid
 
 from widgets.boxes import scrolled, vbox
 from widgets.bytes_text import contained
+from widgets.cells import PAD, CellDelegate, Index
 from widgets.dialogs.dialog import Dialog
+from widgets.drawing import draw_text
 from widgets.facts import SectionsView, named, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.name_search import fit
-from widgets.panels.cell_painter import PAD, CellDelegate, Index, draw_text
 from widgets.theme import Theme, ui_font
 
 _ID = Qt.ItemDataRole.UserRole
@@ -89,7 +90,7 @@ class ScenarioPicker(Dialog):
         self.list = named(QListWidget(self), tr("Scenarios"))
         self.list.setItemDelegate(_ProgressDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._list(scenarios)
+        self._fill(scenarios)
         self.list.currentItemChanged.connect(lambda _item, _old: self._show())
         self.list.itemDoubleClicked.connect(lambda _item: self._accept())
         self._nothing = plain_label(tr("No scenario contains these words."), "muted", self)
@@ -115,9 +116,9 @@ class ScenarioPicker(Dialog):
         self.holds = plain_label("", "muted", inner, fill=True)
         self.progress = plain_label("", "muted", inner)
         self.about = plain_label("", "", inner, fill=True)
-        self.lists = SectionsView(inner)
+        self.sections = SectionsView(inner)
         texts = (self.title, self.holds, self.progress, self.about)
-        vbox(*texts, self.lists, 1, on=inner, margins=(16, 0, 8, 8), spacing=8)
+        vbox(*texts, self.sections, 1, on=inner, margins=(16, 0, 8, 8), spacing=8)
         return scrolled(inner, self)
 
     def current(self) -> str:
@@ -130,7 +131,7 @@ class ScenarioPicker(Dialog):
             if item is not None and item.data(_ID) == scenario_id:
                 self.list.setCurrentItem(item)
 
-    def _list(self, scenarios: Iterable[ScenarioFacts]) -> None:
+    def _fill(self, scenarios: Iterable[ScenarioFacts]) -> None:
         for facts in scenarios:
             item = QListWidgetItem(contained(facts.title), self.list)
             item.setData(_ID, facts.id)
@@ -143,7 +144,7 @@ class ScenarioPicker(Dialog):
         ranked = sorted(((rank, facts) for rank, facts in found if rank is not None), key=lambda one: one[0])
         shown = [facts for _rank, facts in ranked] if text.strip() else list(self._scenarios.values())
         self.list.clear()
-        self._list(shown)
+        self._fill(shown)
         self._nothing.setVisible(not shown)
         if shown:
             self.select(shown[0].id if text.strip() else before or shown[0].id)
@@ -160,7 +161,7 @@ class ScenarioPicker(Dialog):
         self.progress.setVisible(bool(facts.progress))
         self.about.setText(contained(facts.about))
         lists = ((tr("What to watch"), facts.watch), (tr("What to try"), facts.try_))
-        self.lists.set_sections(
+        self.sections.set_sections(
             [(title, [(f"{at}.", line) for at, line in enumerate(lines, 1)]) for title, lines in lists if lines]
         )
 

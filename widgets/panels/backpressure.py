@@ -1,20 +1,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QLabel, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtCore import QObject, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFrame, QLabel, QSizePolicy, QSpinBox, QWidget
 
-from widgets.boxes import hbox, put_in_columns, scrolled, vbox
-from widgets.dialogs.form import indent
-from widgets.facts import LinkButton, plain_label, set_plain_tip, set_why_not
+from widgets.boxes import Columns, Gap, hbox, one_each, scrolled, vbox
+from widgets.dialogs.field_widgets import indent, show_number
+from widgets.drawing import draw_bar
+from widgets.facts import LinkButton, named, plain_label, set_plain_tip, set_property, set_why_not, show_state
 from widgets.i18n import mark, tr
-from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import draw_bar, draw_text, tabular_font
+from widgets.line_label import LineLabel
 from widgets.panels.panel import Panel, declared
-from widgets.theme import Theme, current_theme, follow_theme, px, qcolour, state_style, ui_font
+from widgets.theme import current_theme, follow_theme, px, state_style
 
 CHAINS_MAX = 5
 ARROW = "\u2190"
@@ -28,7 +29,7 @@ class ChainLink:
 
 @dataclass(frozen=True, slots=True)
 class BlockChain:
-    """From a waiting client to what it waits for, and since when, in words."""
+    """The chain from a waiting client to what it waits for, and since when, in words."""
 
     links: tuple[ChainLink, ...]
     since: str
@@ -50,24 +51,19 @@ class BlockChains(QWidget):
         self.hide()
 
     def set_chains(self, chains: Sequence[BlockChain]) -> None:
-        """Show these, at most `CHAINS_MAX`. Lines are used again, so that a click on one is never lost."""
+        """Show these, at most `CHAINS_MAX`."""
         shown = tuple(chains[:CHAINS_MAX])
-        if shown == self.chains:
-            return
-        self.chains = shown
-        while len(self._lines) < len(shown):
-            line = _Line(self)
-            line.followed.connect(self.followed)
-            self._column.addWidget(line)
-            self._lines.append(line)
-        for place, line in enumerate(self._lines):
-            line.setVisible(place < len(shown))
-            if place < len(shown):
-                line.set_chain(shown[place])
-        self.setVisible(bool(shown))
+        if shown != self.chains:
+            self.chains = shown
+            for line, chain in one_each(shown, self._lines, self._add):
+                line.set_chain(chain)
+            self.setVisible(bool(shown))
 
-    def buttons(self) -> list[LinkButton]:
-        return [button for line in self._lines[: len(self.chains)] for button in line.buttons()]
+    def _add(self, _place: int) -> _Line:
+        line = _Line(self)
+        line.followed.connect(self.followed)
+        self._column.addWidget(line)
+        return line
 
 
 class _Line(QWidget):
@@ -75,33 +71,30 @@ class _Line(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._row = hbox(on=self, margins=(0, 0, 0, 0), spacing=6)
-        self._links: list[tuple[QLabel, LinkButton]] = []
-        self._shown = 0
-        self._since = plain_label("", "muted", self)
-        self._since.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._row.addWidget(self._since, 1)
-
-    def buttons(self) -> list[LinkButton]:
-        return [button for _, button in self._links[: self._shown]]
+        self._since = LineLabel(self, (13,))
+        self._row = hbox((self._since, 1), on=self, margins=(0, 0, 0, 0), spacing=6)
+        self.links: list[_Link] = []
 
     def set_chain(self, chain: BlockChain) -> None:
-        while len(self._links) < len(chain.links):
-            arrow, button = plain_label(ARROW, "muted", self), LinkButton(self)
-            button.followed.connect(self.followed)
-            for widget in (arrow, button):
-                self._row.insertWidget(self._row.count() - 1, widget)
-            self._links.append((arrow, button))
-        self._shown = len(chain.links)
-        for place, (arrow, button) in enumerate(self._links):
-            arrow.setVisible(0 < place < self._shown)
-            button.setVisible(place < self._shown)
-            if place < self._shown:
-                link = chain.links[place]
-                button.set_link(link.words, link.target, f"{link.words}\n{tr('Shows it on the canvas.')}")
-        self._since.setText(f"({chain.since})")
+        for link, facts in one_each(chain.links, self.links, self._add):
+            link.button.set_link(facts.words, facts.target, f"{facts.words}\n{tr('Shows it on the canvas.')}")
+        self._since.set_text(f"({chain.since})")
         set_plain_tip(self._since, chain.sentence())  # of which a narrow panel shows the beginning
         self.setAccessibleName(chain.sentence())
+
+    def _add(self, place: int) -> _Link:
+        link = _Link(self, arrow=place > 0)
+        link.button.followed.connect(self.followed)
+        self._row.insertWidget(place, link)
+        return link
+
+
+class _Link(QWidget):
+    def __init__(self, parent: QWidget, *, arrow: bool) -> None:
+        super().__init__(parent)
+        self.button = LinkButton(self)
+        before = (plain_label(ARROW, "muted", self),) if arrow else ()
+        hbox(*before, self.button, on=self, margins=(0, 0, 0, 0), spacing=6)
 
 
 POLICIES = (
@@ -111,7 +104,6 @@ POLICIES = (
     ("drop_oldest", mark("drop oldest")),
     ("priority_evict", mark("by priority")),
 )
-_BETWEEN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +114,8 @@ class Limits:
 
 
 class GaugeControls(QObject):
-    """Three fields on a gauge, which places them.
-
-    `changed(Limits)` when the user has changed them; new figures do not overwrite a field with the focus.
+    """Three fields of a gauge. `changed(Limits)` when the user has changed them; new figures do not overwrite a field
+    with the focus.
     """
 
     changed = Signal(object)
@@ -132,72 +123,53 @@ class GaugeControls(QObject):
     def __init__(self, gauge: QWidget) -> None:
         super().__init__(gauge)
         self._limits: Limits | None = None
-        self.limit = QSpinBox(gauge)
-        self.limit.setRange(0, 1_000_000_000)
+        self.limit = QSpinBox(gauge, maximum=1_000_000_000)
         self.limit.setGroupSeparatorShown(True)
         self.limit.setSpecialValueText(tr("no limit"))
-        self.rate = QDoubleSpinBox(gauge, decimals=1, suffix=tr("/s"))
-        self.rate.setRange(0, 1_000_000)
+        self.rate = QDoubleSpinBox(gauge, decimals=1, maximum=1_000_000, suffix=tr("/s"))
         self.rate.setSpecialValueText(tr("any rate"))
         self.policy = QComboBox(gauge)
         for name, word in POLICIES:
             self.policy.addItem(tr(word), name)
-        self._fields = (self.limit, self.rate, self.policy)
-        for widget, name in (
-            (self.limit, tr("Depth at most")),
-            (self.rate, tr("Rate at most")),
-            (self.policy, tr("When it is reached")),
-        ):
-            widget.setAccessibleName(name)
-            widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            set_plain_tip(widget, name)
+        self._names = {
+            self.limit: tr("Depth at most"),
+            self.rate: tr("Rate at most"),
+            self.policy: tr("When it is reached"),
+        }
+        for field, name in self._names.items():
+            named(field, name).setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            field.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         for box in (self.limit, self.rate):
             box.setKeyboardTracking(False)
             indent(box)
-        self.limit.valueChanged.connect(lambda _value: self._report())
-        self.rate.valueChanged.connect(lambda _value: self._report())
-        self.policy.activated.connect(lambda _place: self._report())
+        self.limit.valueChanged.connect(lambda depth: self._report(max_messages=depth or None))
+        self.rate.valueChanged.connect(lambda per_s: self._report(rate_per_s=per_s or None))
+        self.policy.activated.connect(lambda _place: self._report(policy=self.policy.currentData()))
 
-    def place(self, policy: QRect, row: QRect) -> None:
-        half = (row.width() - _BETWEEN) // 2
-        self.policy.setGeometry(policy)
-        self.limit.setGeometry(row.x(), row.y(), half, row.height())
-        self.rate.setGeometry(row.right() + 1 - half, row.y(), half, row.height())
-
-    def set_visible(self, visible: bool) -> None:
-        for field in self._fields:
-            field.setVisible(visible)
-
-    def set_limits(self, limits: Limits, why_not: str = "") -> None:
-        for field in self._fields:
-            set_why_not(field, why_not, field.accessibleName())
-        typing = any(field.hasFocus() for field in self._fields)
-        if limits == self._limits or (typing and self._limits is not None):
+    def set_limits(self, limits: Limits | None, why_not: str = "") -> None:
+        """None if nothing can be changed here; `why_not` says why nothing can now."""
+        for field, name in self._names.items():
+            field.setVisible(limits is not None)
+            set_why_not(field, why_not, name)
+        typing = self._limits is not None and any(field.hasFocus() for field in self._names)
+        if limits is None or limits == self._limits or typing:
             return
-        self._limits = limits
-        for field in self._fields:
-            field.blockSignals(True)
-        self.limit.setValue(limits.max_messages or 0)
-        self.rate.setValue(limits.rate_per_s or 0.0)
+        self._limits = limits  # before the fields, which would report it
+        with QSignalBlocker(self.limit), QSignalBlocker(self.rate):
+            self.limit.setValue(limits.max_messages or 0)
+            show_number(self.rate, limits.rate_per_s or 0.0)
         self.policy.setCurrentIndex(max(0, self.policy.findData(limits.policy)))
-        for field in self._fields:
-            field.blockSignals(False)
 
-    def limits(self) -> Limits:
-        return Limits(self.limit.value() or None, self.rate.value() or None, str(self.policy.currentData()))
-
-    def _report(self) -> None:
-        chosen = self.limits()
-        if chosen != self._limits:
+    def _report(self, **changed: Any) -> None:
+        # A rate may have more decimals than its field shows.
+        if self._limits is not None and (chosen := replace(self._limits, **changed)) != self._limits:
             self._limits = chosen
             self.changed.emit(chosen)
 
 
 GAUGE_WIDTH = 300
 GAUGE_HEIGHT = 166
-CONTROLS_TOP = 128
-CONTROL_HEIGHT = 31
-POLICY_SHARE = 0.6  # of the width
+FIELD_HEIGHT = 31
 GAUGES_MAX = 60
 
 
@@ -222,132 +194,105 @@ class GaugeFacts:
     limits: Limits | None = None
 
 
-class Gauge(QWidget):
-    """One gauge, drawn: name and state, depth against limit, blocked producers, messages turned away."""
+class _Bar(QWidget):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._shown: tuple[float | None, str] = None, ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def set_share(self, share: float | None, token: str) -> None:
+        if (share, token) != self._shown:
+            self._shown = share, token
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(0, px(13))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        share, token = self._shown
+        if share is not None:
+            theme, painter = current_theme(), QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            draw_bar(painter, QRectF(0, px(3), self.width(), px(8)), share, theme.colour(token), theme)
+            painter.end()
+
+
+class Gauge(QFrame):
+    """One gauge: name and state, depth against limit, blocked producers, messages turned away."""
 
     chosen = Signal(str)
     limitsChosen = Signal(str, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setProperty("role", "card")
         self.facts: GaugeFacts | None = None
-        self.controls = GaugeControls(self)
-        self.controls.changed.connect(self._report_limits)
-        follow_theme(self._fit)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        bold = QFont.Weight.DemiBold
+        self._name = LineLabel(self, (13,), height=20, weight=bold, elide=Qt.TextElideMode.ElideMiddle)
+        self._kind = plain_label("", "muted", self)
+        self._icon, self._state = QLabel(self), plain_label("", "heading", self)
+        self._depth = LineLabel(self, (15, 13, 12), height=FIELD_HEIGHT, weight=bold)
+        self._policy = LineLabel(self, height=FIELD_HEIGHT, side=Qt.AlignmentFlag.AlignRight)
+        self._bar = _Bar(self)
+        self._waiting, self._slowest, self._turned_away = (LineLabel(self) for _ in range(3))
+        self._rate = LineLabel(self)
+        self.controls = controls = GaugeControls(self)
+        controls.changed.connect(self._report_limits)
+        head = hbox((self._name, 1), self._kind, self._icon, self._state, spacing=6)
+        depth = hbox((self._depth, 2), (self._policy, 3), (controls.policy, 3), spacing=6)
+        fields = hbox((controls.limit, 1), (controls.rate, 1), spacing=6)
+        lines = self._bar, self._waiting, self._slowest, self._turned_away, self._rate
+        vbox(head, depth, *lines, Gap(3), fields, 1, on=self, margins=(11, 8, 11, 5), spacing=0)
+        follow_theme(self._restyle)
 
-    def sizeHint(self) -> QSize:
-        return QSize(px(GAUGE_WIDTH), px(GAUGE_HEIGHT))
-
-    def _fit(self) -> None:
-        least = QSize(px(GAUGE_WIDTH - 30), px(GAUGE_HEIGHT))
-        if self.minimumSize() != least:
-            self.setMinimumSize(least)
-        height, width = px(CONTROL_HEIGHT), self.width() - 20
-        policy_width = round(width * POLICY_SHARE)
-        policy = QRect(10 + width - policy_width, px(30), policy_width, height - 2)
-        self.controls.place(policy, QRect(10, px(CONTROLS_TOP), width, height))
+    def _restyle(self) -> None:
+        self.setMinimumWidth(px(GAUGE_WIDTH - 30))
+        self.setFixedHeight(px(GAUGE_HEIGHT))
+        if self.facts is not None:
+            show_state(self.facts.state, self._icon, self._state)
 
     def _report_limits(self, limits: Limits) -> None:
         if self.facts is not None:
             self.limitsChosen.emit(self.facts.target, limits)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
     def set_facts(self, facts: GaugeFacts, why_not: str = "") -> None:
-        """Show a gate; nothing is drawn if nothing changed. `why_not` says why nothing can be changed now."""
-        self.controls.set_visible(facts.limits is not None)
-        if facts.limits is not None:
-            self.controls.set_limits(facts.limits, why_not)
-        if facts != self.facts:
-            self.facts = facts
-            waiting = "\n".join(facts.blocked) or tr("No producer waits.")
-            set_plain_tip(self, f"{facts.target}\n{waiting}\n{facts.turned_away}")
-            self.setAccessibleName(
-                tr(
-                    "{target}: {state}, depth {depth}",
-                    target=facts.target,
-                    state=state_style(facts.state).word,
-                    depth=facts.depth,
-                )
-            )
-            self.update()
+        """Show a gate; what has not changed is not drawn. `why_not` says why nothing can be changed now."""
+        fixed = facts.limits is None
+        self.controls.set_limits(facts.limits, why_not)
+        if facts == self.facts:
+            return
+        old, self.facts = self.facts, facts
+        style = state_style(facts.state)
+        if old is None or old.state != facts.state:
+            show_state(facts.state, self._icon, self._state)
+            set_property(self, "look", "problem" if facts.state == "Full" else "")
+        self._kind.setText(facts.kind)
+        self._policy.setVisible(fixed)
+        self._rate.setVisible(fixed)
+        self._bar.set_share(facts.share, style.token)
+        self._name.set_text(facts.target, "text")
+        self._depth.set_text(facts.depth, "text")
+        self._policy.set_text(facts.policy)
+        self._waiting.set_text(_waiting(facts), "failure" if facts.blocked else "muted")
+        self._slowest.set_text(facts.slowest)
+        self._turned_away.set_text(facts.turned_away)
+        self._rate.set_text(facts.rate)
+        waiting = "\n".join(facts.blocked) or tr("No producer waits.")
+        set_plain_tip(self, f"{facts.target}\n{waiting}\n{facts.turned_away}")
+        said = tr("{target}: {state}, depth {depth}", target=facts.target, state=style.word, depth=facts.depth)
+        self.setAccessibleName(said)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self.facts is not None and event.button() == Qt.MouseButton.LeftButton:
             self.chosen.emit(self.facts.target)
         super().mousePressEvent(event)
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        if self.facts is None:
-            return
-        theme, facts = current_theme(), self.facts
-        style = state_style(facts.state)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(qcolour(theme.colour(style.token) if facts.state == "Full" else theme.border), 1))
-        painter.setBrush(qcolour(theme.surface))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
-        self._draw_head(painter, facts, theme)
-        inner = QRectF(12, 0, self.width() - 24, 0)
-        colour = theme.colour(style.token)
-        share = facts.share
-        if share is not None:
-            draw_bar(painter, QRectF(inner.x(), px(62), inner.width(), px(8)), share, colour, theme)
-        room, bold = 0.98 - POLICY_SHARE, QFont.Weight.DemiBold
-        fits = (
-            size
-            for size in (15, 13)
-            if QFontMetricsF(tabular_font(size, bold)).horizontalAdvance(facts.depth) <= inner.width() * room
-        )
-        self._line(painter, 36, facts.depth, theme.text, next(fits, 12), bold, width=room)
-        self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
-        self._line(painter, 91, facts.slowest, theme.muted)
-        self._line(painter, 108, facts.turned_away, theme.muted)
-        if facts.limits is None:
-            self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=POLICY_SHARE)
-            self._line(painter, 125, facts.rate, theme.muted)
-        painter.end()
 
-    @staticmethod
-    def _waiting(facts: GaugeFacts) -> str:
-        if not facts.blocked:
-            return tr("No producer waits")
-        more = tr(", and {count:,} more", count=len(facts.blocked) - 2) if len(facts.blocked) > 2 else ""
-        return tr("Blocked: {names}{more}", names=", ".join(facts.blocked[:2]), more=more)
-
-    def _draw_head(self, painter: QPainter, facts: GaugeFacts, theme: Theme) -> None:
-        style = state_style(facts.state)
-        colour = theme.colour(style.token)
-        font = ui_font(12, QFont.Weight.DemiBold)
-        width = QFontMetricsF(font).horizontalAdvance(style.word)
-        x = self.width() - 12 - width
-        draw_text(painter, QRectF(x, px(10), width + 2, px(20)), style.word, font, colour)
-        scale = self.devicePixelRatioF()
-        painter.drawPixmap(round(x - 20), px(20) - 8, icon_pixmap(style.icon, colour, 16, scale))
-        where, bold = QRectF(12, px(10), x - 20 - 12 - 8, px(20)), ui_font(13, QFont.Weight.DemiBold)
-        used = draw_text(painter, where, facts.target, bold, theme.text, elide=Qt.TextElideMode.ElideMiddle) + 8
-        if where.width() - used > 40:
-            draw_text(painter, where.adjusted(used, 0, 0, 0), facts.kind, ui_font(12), theme.muted)
-
-    def _line(
-        self,
-        painter: QPainter,
-        top: float,
-        text: str,
-        colour: str,
-        pixels: int = 12,
-        weight: QFont.Weight = QFont.Weight.Normal,
-        *,
-        right: bool = False,
-        width: float = 1.0,
-    ) -> None:
-        room = (self.width() - 24) * width
-        where = QRectF(self.width() - 12 - room if right else 12, px(round(top)), room, px(20))
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        draw_text(painter, where, text, tabular_font(pixels, weight), colour, side)
+def _waiting(facts: GaugeFacts) -> str:
+    if not facts.blocked:
+        return tr("No producer waits")
+    more = tr(", and {count:,} more", count=len(facts.blocked) - 2) if len(facts.blocked) > 2 else ""
+    return tr("Blocked: {names}{more}", names=", ".join(facts.blocked[:2]), more=more)
 
 
 class BackpressurePanel(Panel):
@@ -369,19 +314,15 @@ class BackpressurePanel(Panel):
         super().__init__(parent)
         self._all: tuple[GaugeFacts, ...] = ()
         self.gauges: list[Gauge] = []
-        self._across = 0
         self._forbidden = ""
         self.chains = BlockChains(self)
         self.chains.followed.connect(self.followed)
-        body = QWidget(self)
-        self._inner = QWidget(body)
-        self._grid = QGridLayout(self._inner)
-        self._grid.setContentsMargins(12, 4, 12, 12)
-        self._grid.setSpacing(8)
-        self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
+        body, self._inner = QWidget(self), QWidget(self)
+        self._columns = Columns(GAUGE_WIDTH, self._inner, margins=(12, 4, 12, 12), spacing=8)
+        vbox(self._columns, 1, on=self._inner, margins=(0, 0, 0, 0))
         vbox(self.chains, (scrolled(self._inner, body), 1), on=body, margins=(0, 0, 0, 0), spacing=0)
         self.stack.addWidget(body)
-        self.filterChanged.connect(lambda _text: self._show())
+        self.filterChanged.connect(self._show)
         self.set_count("0")
 
     def forbid(self, reason: str) -> None:
@@ -402,38 +343,18 @@ class BackpressurePanel(Panel):
             shown_now = (gauge.facts for gauge in self.gauges)
             places = {facts.target: place for place, facts in enumerate(shown_now) if facts is not None}
             found.sort(key=lambda one: places.get(one.target, len(places)))
-        shown = found[:GAUGES_MAX]
-        changed = len(shown) != len(self.gauges)
-        while len(self.gauges) < len(shown):
-            gauge = Gauge(self._inner)
-            gauge.chosen.connect(self.chosen)
-            gauge.limitsChosen.connect(self.limitsChosen)
-            self.gauges.append(gauge)
-        while len(self.gauges) > len(shown):
-            self.gauges.pop().deleteLater()
-        for gauge, facts in zip(self.gauges, shown, strict=True):
+        for gauge, facts in one_each(found[:GAUGES_MAX], self.gauges, self._add):
             gauge.set_facts(facts, self._forbidden)
-        if changed:
-            self._across = 0
-            self._lay_out()
-        total = len(self._all)
-        self.set_count(
-            f"{len(found):,}" if len(found) == total else tr("{count:,} of {total:,}", count=len(found), total=total)
-        )
-        count, most = len(found), GAUGES_MAX
+        if len(self.gauges) != len(self._columns.widgets):
+            self._columns.put(self.gauges)
+        count, total, most = len(found), len(self._all), GAUGES_MAX
+        self.set_count(f"{count:,}" if count == total else tr("{count:,} of {total:,}", count=count, total=total))
         cut = tr("The first {most:,} of {count:,} are shown; filter to see others.", most=most, count=count)
         self.set_note(cut if count > most else "")
-        self.show_body(bool(shown))
+        self.show_body(bool(found))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        across = max(1, (self.width() - 24) // px(GAUGE_WIDTH))
-        if across == self._across:
-            return
-        self._across = across
-        put_in_columns(self._grid, self.gauges, across)
-        for gauge in self.gauges:
-            gauge.show()
+    def _add(self, _place: int) -> Gauge:
+        gauge = Gauge(self._columns)
+        gauge.chosen.connect(self.chosen)
+        gauge.limitsChosen.connect(self.limitsChosen)
+        return gauge

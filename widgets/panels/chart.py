@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
 from widgets.fold_button import FoldButton
+from widgets.formats import clock_time
 from widgets.i18n import tr
 from widgets.panels.curves import ChartFacts, Curve, Values
 from widgets.theme import current_theme, follow_theme, qcolour, ui_font
@@ -26,14 +27,14 @@ _OF_TEN = ((1, 2, 5), (1, 3), (1,))
 
 class TimeAxis(pg.AxisItem):
     def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        return [f"{int(value) // 60:02d}:{int(value) % 60:02d}" if value >= 0 else "" for value in values]
+        return [clock_time(int(value)) if value >= 0 else "" for value in values]
 
 
 class ValueAxis(pg.AxisItem):
     """Short numbers: 0.5, 12, 3.4k, 2M."""
 
     def boundingRect(self) -> QRectF:
-        """With room for half a label above and below: the lowest and the highest value want theirs, too."""
+        """Leaves room for half a label above and below, so that the lowest and highest values have theirs."""
         return super().boundingRect().adjusted(0, -LABEL_OUT_PX, 0, LABEL_OUT_PX)
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float | None, list[float]]]:
@@ -58,7 +59,7 @@ def short(value: float) -> str:
 
 
 def even_ticks(low: float, high: float, most: int) -> list[float]:
-    """At most `most` (2 or more) multiples of 1, 2 or 5 times a power of ten, from `low` to `high`."""
+    """Ticks from `low` to `high`, at most `most` (2 or more): multiples of 1, 2 or 5 times a power of ten."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return []
     power = 10.0 ** math.floor(math.log10((high - low) / most))
@@ -74,7 +75,7 @@ def even_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def power_ticks(low: float, high: float, most: int) -> list[float]:
-    """At most `most` (2 or more) logarithms to base ten of round numbers, from logarithm `low` to `high`."""
+    """Logarithms to base ten of round numbers, at most `most` (2 or more), from logarithm `low` to `high`."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return []
     first, last = math.floor(low), math.ceil(high)
@@ -159,7 +160,7 @@ class Chart(QWidget):
     def set_facts(self, facts: ChartFacts, until_s: float) -> None:
         self.facts = facts
         unit = f" ({facts.unit})" if facts.unit else ""
-        self._set_text(self._title, facts.title + unit)
+        self._title.setText(facts.title + unit)
         set_plain_tip(self._title, facts.about)
         item = self._plot.getPlotItem()
         item.setLogMode(x=False, y=facts.logarithmic)
@@ -196,16 +197,11 @@ class Chart(QWidget):
             name = escape(letters.elidedText(curve.name, middle, longest), quote=False)
             names.append(f'<span style="color:{theme.owner(curve.hue)}">&#9632;</span> {name}')
         more = [f"+{len(curves) - shown}"] if shown < len(curves) else []
-        self._set_text(self._legend, "&nbsp; ".join(names + more))
+        self._legend.setText("&nbsp; ".join(names + more))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show_legend()
-
-    @staticmethod
-    def _set_text(label: QWidget, text: str) -> None:
-        if label.text() != text:  # type: ignore[attr-defined]
-            label.setText(text)  # type: ignore[attr-defined]
 
     def set_cursor(self, time_s: float | None) -> None:
         self._cursor.setVisible(time_s is not None)

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QGridLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 
-from widgets.boxes import put_in_columns, scrolled
+from widgets.boxes import Columns, scrolled
 from widgets.facts import named
 from widgets.i18n import tr
 from widgets.panels.curves import ChartFacts
-from widgets.panels.panel import Panel, declared, side_by_side
-from widgets.panels.table_panel import RowTable
+from widgets.panels.panel import Panel, declared
+from widgets.row_table import RowTable
+from widgets.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from widgets.panels.chart import Chart
@@ -20,51 +20,35 @@ if TYPE_CHECKING:
 CHART_WIDTH = 250
 
 
-class ChartGrid(QWidget):
+class ChartGrid(Columns):
     """Charts in as many columns as fit, or one of them alone."""
 
+    widgets: tuple[Chart, ...]
+
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._charts: tuple[Chart, ...] = ()
-        self._across = 0
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(4, 0, 4, 0)
-        self._grid.setSpacing(2)
+        super().__init__(CHART_WIDTH, parent, margins=(4, 0, 4, 0), spacing=2, even=True)
 
     def set_charts(self, charts: tuple[Chart, ...]) -> None:
-        for chart in self._charts:
-            self._grid.removeWidget(chart)
+        for chart in self.widgets:
             chart.set_alone(False)
             if chart not in charts:
                 chart.deleteLater()
-        added = [chart for chart in charts if chart not in self._charts]
-        self._charts, self._across = charts, 0
-        for chart in added:
-            chart.aloneWanted.connect(lambda on, chart=chart: self.show_alone(chart if on else None))
-        self._lay_out()
+        for chart in charts:
+            if chart not in self.widgets:
+                chart.aloneWanted.connect(lambda on, chart=chart: self.show_alone(chart if on else None))
+        self.put(charts)
 
     def show_alone(self, alone: Chart | None) -> None:
-        for chart in self._charts:
+        for chart in self.widgets:
             chart.set_alone(chart is alone)
             chart.setVisible(alone is None or chart is alone)
-        own = None if alone is None else self._charts.index(alone) % self._across
-        for column in range(self._across):
-            self._grid.setColumnStretch(column, int(own is None or column == own))
+        own = None if alone is None else self.widgets.index(alone) % self.across
+        for column in range(self.across):
+            self.grid.setColumnStretch(column, int(own is None or column == own))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        count = len(self._charts)
-        fit = max(1, self.width() // CHART_WIDTH)
-        rows = max(1, -(-count // fit))
-        across = max(1, -(-count // rows))
-        if across == self._across:
-            return
-        self._across = across
-        put_in_columns(self._grid, self._charts, across)
-        self.show_alone(next((chart for chart in self._charts if chart.is_alone), None))
+    def place(self) -> None:
+        super().place()
+        self.show_alone(next((chart for chart in self.widgets if chart.is_alone), None))
 
 
 class ChartsPanel(Panel):

@@ -7,12 +7,14 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import named, plain_label, push_button, set_plain_tip, set_why_not
+from widgets.facts import named, plain_label, set_plain_tip
 from widgets.fold_button import FoldButton
 from widgets.i18n import mark, tr
-from widgets.panels.panel import TitleRow, declared, side_by_side
-from widgets.panels.table_panel import RowTable, TablePanel
-from widgets.roles import Role
+from widgets.panels.panel import declared
+from widgets.panels.table_panel import TablePanel
+from widgets.row_table import RowTable
+from widgets.side_by_side import side_by_side
+from widgets.title_row import TitleRow
 
 NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP")}
 
@@ -51,16 +53,12 @@ class _Listener(QWidget):
 
 
 class ConnectionsPanel(TablePanel):
-    """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection,
-    `accessWanted()` for the panel of that name.
-    """
+    """`openRequested(kind, port)` and `closeRequested(kind)` by the button of a listener."""
 
     info = declared("connections")
 
     openRequested = Signal(str, int)
     closeRequested = Signal(str)
-    cutRequested = Signal(object)
-    accessWanted = Signal()
 
     def __init__(self, model: QAbstractItemModel, apis: QAbstractItemModel, parent: QWidget | None = None) -> None:
         """`model` has the connections, `apis` the requests of the selected one by API."""
@@ -75,30 +73,15 @@ class ConnectionsPanel(TablePanel):
         self._row = TitleRow(FoldButton("chevron-down", "", self))
         self._row.setContentsMargins(8, 0, 8, 6)
         self._row.addStretch(1)
-        self.cut_button = QPushButton(tr("Cut connection"), self)
-        self.cut_button.clicked.connect(lambda: self.cutRequested.emit(self.current_key()))
-        self.access_button = push_button(tr("Access..."), self, pressed=self.accessWanted, by_tab=True)
-        for button in (self.cut_button, self.access_button):
-            self.title_row.insertWidget(self.title_row.count() - 1, button)
         column = self.layout()
         assert isinstance(column, QVBoxLayout)
         column.insertLayout(1, self._row)
-        self.currentChanged.connect(lambda _key: self._show_cut())
-        # A connection that ends keeps its row, and with it the selection.
-        model.dataChanged.connect(lambda *_what: self._show_cut())
-        model.layoutChanged.connect(lambda *_what: self._show_cut())
-        self._show_cut()
 
     def body(self) -> QWidget:
         return side_by_side(self, self.table, self._beside, stretch=(1, 0), widths=(820, 480), collapsible=True)
 
     def set_selected(self, selected: bool) -> None:
         self._beside.setCurrentIndex(int(selected))
-
-    def _show_cut(self) -> None:
-        index = self.table.currentIndex()
-        why = index.siblingAtColumn(0).data(Role.WHY_DISABLED) if index.isValid() else tr("Select a connection first.")
-        set_why_not(self.cut_button, why or "")
 
     def forbid(self, why: str) -> None:
         if why != self._forbidden:

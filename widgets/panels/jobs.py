@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSizePolicy, QWidget
 
-from widgets.boxes import hbox, scrolled, vbox
+from widgets.boxes import hbox, one_each, scrolled, vbox
 from widgets.facts import plain_label, push_button, set_plain_tip, show_state
 from widgets.i18n import tr
 from widgets.panels.panel import Panel, declared
@@ -30,13 +30,10 @@ class JobFacts:
 
 
 class JobRow(QFrame):
-    cancelRequested = Signal(str)
-    openRequested = Signal(str)
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "card")
-        self._facts: JobFacts | None = None
+        self.facts: JobFacts | None = None
         self._icon = QLabel(self)
         self._title = plain_label("", "heading", self)
         self._state = plain_label("", "muted", self)
@@ -44,8 +41,6 @@ class JobRow(QFrame):
         self.bar = QProgressBar(self, textVisible=True)
         self.cancel_button = push_button(tr("Cancel"), self, by_tab=True)
         self.open_button = push_button(tr("Open"), self, role="primary", by_tab=True)
-        self.cancel_button.clicked.connect(lambda: self._facts and self.cancelRequested.emit(self._facts.id))
-        self.open_button.clicked.connect(lambda: self._facts and self.openRequested.emit(self._facts.id))
         # Not where Cancel was: a click on that which comes too late must open nothing.
         head = hbox(self._icon, self._title, self._state, self.open_button, 1, self.cancel_button, spacing=8)
         vbox(head, self.bar, self._message, on=self, margins=(12, 8, 12, 8), spacing=6)
@@ -53,13 +48,13 @@ class JobRow(QFrame):
         follow_theme(self._restyle)
 
     def _restyle(self) -> None:
-        if self._facts is not None:
-            show_state(self._facts.state, self._icon, self._state)
+        if self.facts is not None:
+            show_state(self.facts.state, self._icon, self._state)
 
     def set_facts(self, facts: JobFacts) -> None:
-        if facts == self._facts:
+        if facts == self.facts:
             return
-        self._facts = facts
+        self.facts = facts
         self._restyle()
         self._title.setText(facts.title)
         self._message.setText(facts.message)
@@ -88,7 +83,7 @@ class JobsPanel(Panel):
     openRequested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._rows: list[JobRow] = []
+        self.rows: list[JobRow] = []
         super().__init__(parent)
         inner = QWidget(self)
         self._column = vbox(1, on=inner, margins=(12, 4, 12, 12), spacing=8)
@@ -96,15 +91,7 @@ class JobsPanel(Panel):
         self.set_jobs(())
 
     def set_jobs(self, jobs: Sequence[JobFacts]) -> None:
-        while len(self._rows) < len(jobs):
-            row = JobRow(self)
-            row.cancelRequested.connect(self.cancelRequested)
-            row.openRequested.connect(self.openRequested)
-            self._column.insertWidget(len(self._rows), row)
-            self._rows.append(row)
-        while len(self._rows) > len(jobs):
-            self._rows.pop().deleteLater()
-        for row, facts in zip(self._rows, jobs, strict=True):
+        for row, facts in one_each(jobs, self.rows, self._add_row):
             row.set_facts(facts)
         active = sum(1 for job in jobs if job.state in ("Running", "Waiting"))
         self.set_count(
@@ -112,5 +99,9 @@ class JobsPanel(Panel):
         )
         self.show_body(bool(jobs))
 
-    def rows(self) -> list[JobRow]:
-        return list(self._rows)
+    def _add_row(self, place: int) -> JobRow:
+        row = JobRow(self)
+        for button, wanted in ((row.cancel_button, self.cancelRequested), (row.open_button, self.openRequested)):
+            button.clicked.connect(lambda _on=False, wanted=wanted: row.facts and wanted.emit(row.facts.id))
+        self._column.insertWidget(place, row)
+        return row

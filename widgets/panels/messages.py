@@ -5,66 +5,15 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QWidget
 
-from widgets.boxes import scrolled, vbox
-from widgets.facts import Fact, SectionsView, mark_wrong, named, plain_label, push_button, set_plain_tip
+from widgets.facts import mark_wrong, named, push_button, set_plain_tip
 from widgets.formats import time_of
 from widgets.i18n import mark, tr
-from widgets.icons import icon
-from widgets.panels.panel import declared, side_by_side
-from widgets.panels.payload import PayloadView
+from widgets.panels.message_details import MessageDetails
+from widgets.panels.panel import declared
 from widgets.panels.table_panel import TablePanel
-from widgets.theme import current_theme, follow_theme
-
-
-class MessageDetails(QWidget):
-    """`lifeWanted`, `copyWanted` (as JSON) and `againWanted` (produce it again) of the message that is shown."""
-
-    lifeWanted = Signal()
-    copyWanted = Signal()
-    againWanted = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setMinimumWidth(250)
-        self.sections = SectionsView()
-        upper = QWidget()
-        vbox(self.sections, 1, on=upper, margins=(2, 0, 8, 4))
-        self.payload = PayloadView()
-        self.payload.add_page(tr("Facts"), scrolled(upper))
-        self.payload.copy.hide()
-        self.life = self._tool("message", tr("Its whole history, in the inspector (Ctrl+L)"), self.lifeWanted)
-        self.copy = self._tool("copy", tr("Copy the message as JSON (Ctrl+Shift+C)"), self.copyWanted)
-        self.again = self._tool("redo", tr("Produce it again..."), self.againWanted)
-        self._hint = plain_label("", "hint", self, wrap=True)
-        vbox(self._hint, (self.payload, 1), on=self, margins=(8, 2, 8, 4))
-        follow_theme(self._restyle)
-        self.set_nothing(tr("Select a message to read it here."))
-
-    def _tool(self, icon_name: str, hint: str, wanted: object) -> QToolButton:
-        button = named(QToolButton(self, autoRaise=True), hint)
-        button.setProperty("icon_name", icon_name)
-        button.setToolTip(hint)
-        button.clicked.connect(wanted)
-        self.payload.tools.addWidget(button)
-        return button
-
-    def _restyle(self) -> None:
-        for button in (self.life, self.copy, self.again):
-            button.setIcon(icon(str(button.property("icon_name")), current_theme()))
-
-    def set_nothing(self, sentence: str) -> None:
-        self._hint.setText(sentence)
-        self._hint.show()
-        self.payload.hide()
-
-    def set_message(self, facts: Sequence[Fact], headers: Sequence[tuple[str, str]], payload: bytes | None) -> None:
-        self._hint.hide()
-        self.payload.show()
-        self.sections.set_sections([("", facts), (tr("Headers"), headers)] if headers else [("", facts)])
-        self.payload.set_data(payload)
-
+from widgets.side_by_side import side_by_side
 
 STARTS = (
     ("newest", mark("Newest")),
@@ -81,7 +30,7 @@ class Where(NamedTuple):
 
 
 class Start(NamedTuple):
-    """From where on: newest, oldest, offset, time (`value` in ns) or tail."""
+    """Where messages are read from: newest, oldest, offset, time (`value` in ns) or tail."""
 
     kind: str
     value: int = 0
@@ -102,10 +51,11 @@ class MessagesPanel(TablePanel):
     shown = Signal()
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
-        self.details = MessageDetails()
-        self.sources: tuple[tuple[str, int], ...] = ()
+        self.details = MessageDetails(tr("Select a message to read it here."))
+        self.sources: dict[str, int] = {}
         self._wanted: tuple[str, int | None] | None = None
         super().__init__(model, parent)
+        self.tool_row = self.details.payload.tools
         self.table.setSortingEnabled(False)
         self.table.horizontalHeader().setSectionsClickable(False)
         self.topic = self._combo(tr("Topic or queue"), 14)
@@ -142,15 +92,12 @@ class MessagesPanel(TablePanel):
 
     def set_sources(self, sources: Sequence[tuple[str, int]]) -> None:
         """(name, partitions) of what can be browsed; what is chosen stays chosen."""
-        sources = tuple(sources)
-        if sources == self.sources:
+        if list(sources) == list(self.sources.items()):
             return
-        before = self.where()
-        chosen = self.topic.currentText()
-        self.sources = sources
+        before, chosen = self.where(), self.topic.currentText()
+        self.sources = dict(sources)
         self.topic.clear()
-        for name, _count in sources:
-            self.topic.addItem(name)
+        self.topic.addItems(list(self.sources))
         self.topic.setCurrentIndex(max(0, self.topic.findText(chosen)))
         self._fill_partitions()
         if self._wanted is not None:
@@ -160,10 +107,9 @@ class MessagesPanel(TablePanel):
 
     def _fill_partitions(self) -> None:
         number = self.partition.currentData()
-        count = next((count for name, count in self.sources if name == self.topic.currentText()), 0)
         self.partition.clear()
         self.partition.addItem(tr("All partitions"), None)
-        for each in range(count):
+        for each in range(self.sources.get(self.topic.currentText(), 0)):
             self.partition.addItem(tr("Partition {number}", number=each), each)
         self.partition.setCurrentIndex(max(0, self.partition.findData(number)) if number is not None else 0)
 
@@ -175,11 +121,10 @@ class MessagesPanel(TablePanel):
     def where(self) -> Where:
         topic = self.topic.currentText()
         number = self.partition.currentData()
-        count = next((count for name, count in self.sources if name == topic), 0)
-        return Where(topic, tuple(range(count)) if number is None else (number,))
+        return Where(topic, tuple(range(self.sources.get(topic, 0))) if number is None else (number,))
 
     def start(self) -> Start:
-        """From where on; newest where the field holds nothing that can be read."""
+        """Where to read from; newest if the field cannot be parsed."""
         kind = str(self.start_kind.currentData() or "newest")
         if kind not in {"offset", "time"}:
             return Start(kind)

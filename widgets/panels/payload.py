@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import hbox, vbox
-from widgets.bytes_text import escaped, hex_dump, json_of, readable
+from widgets.bytes_text import Shown, escaped, hex_dump, json_of, readable
 from widgets.facts import named, plain_label, toggle_button
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
@@ -34,7 +34,6 @@ class PayloadView(QWidget):
         super().__init__(parent)
         self.data: bytes | None = None
         self._is_set = False
-        self._built: set[int] = set()
         self._notes: dict[int, str] = {}
         self.text, self.hex = self._editor(tr("Payload as text")), self._editor(tr("Payload in hex"))
         self.hex.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -48,6 +47,7 @@ class PayloadView(QWidget):
             self.stack.addWidget(view)
         self.buttons: list[QToolButton] = []
         self._group, self._views = QButtonGroup(self), hbox(spacing=2)
+        self._group.idClicked.connect(self.show_view)
         self.copy = QToolButton(self)
         self.copy.setText(tr("Copy"))
         self.copy.setToolTip(tr("The whole payload as text, even if only part of it is shown"))
@@ -61,10 +61,8 @@ class PayloadView(QWidget):
         self.set_data(None)
 
     def _add_button(self, name: str) -> None:
-        place = len(self.buttons)
         button = toggle_button(name, self)
-        button.clicked.connect(lambda: self.show_view(place))
-        self._group.addButton(button)
+        self._group.addButton(button, len(self.buttons))
         self._views.addWidget(button)
         self.buttons.append(button)
 
@@ -83,7 +81,7 @@ class PayloadView(QWidget):
         if self._is_set and data == self.data:
             return
         self.data, self._is_set = data, True
-        self._built.clear()
+        self._notes.clear()
         is_json = bool(data) and json_of(data or b"")[0]
         self.buttons[1].setEnabled(is_json)
         self.copy.setEnabled(data is not None)
@@ -94,45 +92,41 @@ class PayloadView(QWidget):
         """0 text, 1 JSON, 2 hex, then the pages that were added."""
         self.buttons[place].setChecked(True)
         self.stack.setCurrentIndex(place)
-        if place not in self._built and place < len(VIEWS):
-            self._built.add(place)
-            (self._build_text, self._build_tree, self._build_hex)[place]()
+        if place not in self._notes and place < len(VIEWS):
+            self._notes[place] = (self._fill_text, self._fill_tree, self._fill_hex)[place](self.data or b"")
         self.note.setText(self._notes.get(place, ""))
-        self.note.setVisible(bool(self._notes.get(place, "")))
+        self.note.setVisible(bool(self.note.text()))
 
-    def _say_cut(self, place: int, shown_bytes: int) -> None:
-        whole = len(self.data or b"")
-        self._notes[place] = (
-            tr("The first {shown} of {whole} bytes are shown.", shown=f"{shown_bytes:,}", whole=f"{whole:,}")
-            if shown_bytes < whole
-            else ""
-        )
-
-    def _build_text(self) -> None:
-        if not self.data:
-            self.text.setPlainText("")
-            self._notes[0] = tr("There is no value (a tombstone).") if self.data is None else tr("The value is empty.")
-            return
-        shown = readable(self.data)
+    def _fill_text(self, data: bytes) -> str:
+        shown = readable(data)
         wrap_for(self.text, shown.text)
         self.text.setPlainText(shown.text)
-        self._say_cut(0, shown.shown_bytes)
+        if not data:
+            return tr("There is no value (a tombstone).") if self.data is None else tr("The value is empty.")
+        return _cut(shown, data)
 
-    def _build_hex(self) -> None:
-        shown = hex_dump(self.data or b"")
+    def _fill_hex(self, data: bytes) -> str:
+        shown = hex_dump(data)
         self.hex.setPlainText(shown.text)
-        self._say_cut(2, shown.shown_bytes)
+        return _cut(shown, data)
 
-    def _build_tree(self) -> None:
+    def _fill_tree(self, data: bytes) -> str:
         self.tree.clear()
-        self._notes[1] = _fill(self.tree.invisibleRootItem(), json_of(self.data or b"")[1])
+        note = _fill(self.tree.invisibleRootItem(), json_of(data)[1])
         self.tree.expandToDepth(1)
         self.tree.resizeColumnToContents(0)
         self.tree.setColumnWidth(0, min(220, self.tree.columnWidth(0)))
+        return note
 
     def _copy(self) -> None:
         data = self.data or b""
         QGuiApplication.clipboard().setText(readable(data, len(data)).text)
+
+
+def _cut(shown: Shown, data: bytes) -> str:
+    if shown.shown_bytes >= len(data):
+        return ""
+    return tr("The first {shown:,} of {whole:,} bytes are shown.", shown=shown.shown_bytes, whole=len(data))
 
 
 def _fill(root: QTreeWidgetItem, value: Any) -> str:

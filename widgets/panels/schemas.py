@@ -9,8 +9,10 @@ from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import named, plain_label, push_button, set_why_not
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
-from widgets.panels.panel import declared, side_by_side
-from widgets.panels.table_panel import RowTable, TablePanel
+from widgets.panels.panel import declared
+from widgets.panels.table_panel import TablePanel
+from widgets.row_table import RowTable
+from widgets.side_by_side import side_by_side
 from widgets.theme import current_theme, mono_font
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 from bisect import bisect_right
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -10,11 +11,22 @@ import msgspec
 from app.sessions.history.series import Points
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
-from broker_core.schemas.compatibility import Compatibility, SchemaKind
-from broker_core.schemas.registry import References, SchemaMetadata, SchemaRegistry
+from broker_core.schemas.compatibility import Compatibility
+from broker_core.schemas.diff import SchemaChange
+from broker_core.schemas.languages import SchemaKind
+from broker_core.schemas.registry import References, SchemaMetadata, SchemaRegistry, SchemaVersion
 from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.scenario import Scenario
 from widgets.i18n import tr
+
+
+class VersionRow(NamedTuple):
+    """`users` are topics and queues, each with the mode of its rule; `changes` those against the version before."""
+
+    found: SchemaVersion
+    compatibility: str
+    users: tuple[tuple[str, str], ...]
+    changes: tuple[SchemaChange, ...]
 
 
 class Registered(NamedTuple):
@@ -22,6 +34,21 @@ class Registered(NamedTuple):
 
     registry: SchemaRegistry
     rules: dict[str, SchemaRule]
+
+    def versions(self, there: frozenset[str]) -> tuple[VersionRow, ...]:
+        """Every version that is live, the latest of each subject first; `there` are the topics and queues."""
+        registry, rows = self.registry, []
+        users: dict[str, list[tuple[str, str]]] = {}
+        for name, rule in self.rules.items():
+            if name in there:
+                users.setdefault(rule.subject, []).append((name, rule.mode))
+        for subject in registry.subjects():
+            numbers, used = registry.versions(subject), tuple(users.get(subject, ()))
+            compatibility = registry.compatibility_of(subject).value
+            for before, number in reversed([*pairwise((0, *numbers))]):
+                changes = registry.diff(subject, before, number) if before else ()
+                rows.append(VersionRow(registry.version(subject, number), compatibility, used, tuple(changes)))
+        return tuple(rows)
 
 
 class SchemaCollector:
@@ -56,7 +83,7 @@ class SchemaCollector:
             )
         for event in self._changes[:count]:
             # The session's registry has accepted it; only an incomplete event can fail here.
-            with contextlib.suppress(BrokerError, msgspec.ValidationError):
+            with contextlib.suppress(BrokerError, ValueError, KeyError):
                 _change(found, event.topic, event.detail or {})
         return found
 
@@ -65,6 +92,7 @@ _DETAILS = frozenset({"subject", "schema", "rule"})
 
 
 def _change(found: Registered, topic: str, detail: dict[str, Any]) -> None:
+    """Do what an event tells; `broker_core/broker/schemas.py` writes its `detail`, a key for each kind of change."""
     registry, subject = found.registry, str(detail.get("subject", ""))
     if "text" in detail:
         references = msgspec.convert(detail.get("references", ()), References)
@@ -77,12 +105,13 @@ def _change(found: Registered, topic: str, detail: dict[str, Any]) -> None:
     elif "deleted" in detail:
         for version in detail["deleted"]:
             registry.delete_version(subject, int(version), permanent=bool(detail.get("permanent")))
-    elif "schema" in detail and detail["schema"] is None:
-        found.rules.pop(topic, None)
-    elif detail.get("rule") is not None:  # of a topic that is created
-        found.rules[str(detail["name"])] = msgspec.convert(detail["rule"], SchemaRule)
     elif "schema" in detail:
-        found.rules[topic] = msgspec.convert(detail["schema"], SchemaRule)
+        if detail["schema"] is None:
+            found.rules.pop(topic, None)
+        else:
+            found.rules[topic] = msgspec.convert(detail["schema"], SchemaRule)
+    elif detail.get("rule") is not None:  # of a topic that is created: the detail is the action's, by its fields
+        found.rules[str(detail["name"])] = msgspec.convert(detail["rule"], SchemaRule)
 
 
 # Reasons name the place in the value, so there are few; a flood of others is counted together.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from app.sessions.event_text import KINDS, cause_text
+from app.sessions.core_sentences import cause_text
+from app.sessions.event_text import KINDS, cause_of
 from broker_core.events import Event, EventKind, is_users
 from broker_core.snapshots import SEEN_LATE
 from widgets.formats import duration
 from widgets.i18n import tr
-from widgets.timeline import Band, Tick
+from widgets.timeline_facts import Band, Tick
 
 SPANS_MAX = 300  # of a lane
 
@@ -47,7 +48,7 @@ class Spans:
             self._thin(time_ns)
 
     def end(self, key: tuple[str, str], time_ns: int, label: str = "") -> None:
-        """It is over; `label` replaces the one of its beginning."""
+        """End the span of `key`; `label` replaces the one of its beginning."""
         span, began_ns = self._open.pop(key, (None, 0))
         if span is None:
             return
@@ -57,15 +58,15 @@ class Spans:
             span.label = label or span.label
 
     def _thin(self, now_ns: int) -> None:
-        self._gap_ns = max(self._gap_ns * 2, now_ns // SPANS_MAX)
+        gap_ns = max(self._gap_ns * 2, now_ns // SPANS_MAX)
         kept: list[_Span] = []
         for span in self._spans:
-            before = kept[-1] if kept else None
-            over = before is not None and before.end_ns is not None and span.end_ns is not None
-            if before is not None and over and span.start_ns - (before.end_ns or 0) < self._gap_ns:
-                before.end_ns = max(before.end_ns or 0, span.end_ns or 0)
-                before.count += span.count
-                before.sum_ns += span.sum_ns
+            last = kept[-1] if kept else None
+            if last and last.end_ns is not None and span.end_ns is not None and span.start_ns - last.end_ns < gap_ns:
+                self._gap_ns = gap_ns  # only if it joins any: those that are open would double it with each new one
+                last.end_ns = max(last.end_ns, span.end_ns)
+                last.count += span.count
+                last.sum_ns += span.sum_ns
             else:
                 kept.append(span)
         self._spans = kept
@@ -106,7 +107,9 @@ class _Mark:
 
     def tick(self) -> Tick:
         _word, _choice, lane, words = KINDS[self.kind]
-        label = tr(words).format(count=self.count, who=self.first.client or self.first.topic, cause=self.first.cause)
+        label = tr(words).format(
+            count=self.count, who=self.first.client or self.first.topic, cause=cause_of(self.first)
+        )
         if self.kind is EventKind.USER_ACTION and not is_users(self.first):
             label = tr("Scheduled: {what}", what=label)
         many = self.count > 1 and "{count" not in words

@@ -29,7 +29,7 @@ class KeyCounts(NamedTuple):
     whole: bool
 
     def with_read(self, read: Mapping[int, Counter[bytes | None] | None]) -> KeyCounts:
-        """With the keys of those batches, by first offset, that were read from the log; None for one that is gone."""
+        """The counts with keys that were read from the log, by first offset of their batch; None if that is gone."""
         counts = Counter(dict(self.keys))
         for first, _count in self.batches:
             counts.update(read.get(first) or {})
@@ -58,13 +58,13 @@ class Published(NamedTuple):
 
 
 def partition_keys(past: Past, topic: str, partition: int, events: int) -> KeyCounts:
-    """Of the first `events` events."""
+    """How many messages of each key a partition got in the first `events` events."""
     counts: Counter[bytes | None] = Counter()
     batches: list[tuple[int, int]] = []
     if past.recorded is not None:
         field = pc.field
         here = (field("topic") == topic) & (field("partition") == partition)
-        wanted = _published() & here & (field("seq") < min(past.first, events))
+        wanted = _published() & here & (field("seq") < min(past.ring_from, events))
         rows = past.recorded.table(wanted, ("key", "offset", "count"))
         one = pc.equal(rows["count"], 1)
         for row in rows.filter(one).group_by("key").aggregate([([], "count_all")]).to_pylist():
@@ -83,11 +83,11 @@ def partition_keys(past: Past, topic: str, partition: int, events: int) -> KeyCo
 
 
 def published(past: Past, events: int) -> Published:
-    """Of the first `events` events."""
+    """What was published, by key, in the first `events` events."""
     keys: Counter[tuple[str, int, bytes]] = Counter()
     ends: dict[tuple[str, int], int] = {}
     if past.recorded is not None:
-        before = pc.field("seq") < min(past.first, events)
+        before = pc.field("seq") < min(past.ring_from, events)
         rows = past.recorded.table(_published() & before, ("topic", "partition", "key", "offset", "count"))
         rows = rows.append_column("end", pc.add(rows["offset"], rows["count"]))
         named = rows.filter(pc.is_valid(rows["key"])).group_by(["topic", "partition", "key"])

@@ -62,10 +62,8 @@ def touching(events: Iterable[Event], places: Iterable[Place]) -> list[Event]:
         offset, arrives = event.offset, event.to_offset
         for topic, partition, at in wanted:
             # The rarest first: nearly every event is turned away by its numbers.
-            if offset is not None and offset <= at < offset + event.count:
-                here = event.partition == partition and event.topic == topic and event.kind in MESSAGE_KINDS
-            else:
-                here = False
+            here = offset is not None and offset <= at < offset + event.count
+            here = here and event.partition == partition and event.topic == topic and event.kind in MESSAGE_KINDS
             if here or (arrives == at and event.to_topic == topic and event.to_partition == partition):
                 found.append(event)
                 break
@@ -77,7 +75,7 @@ def life_in(past: Past, place: Place) -> Life:
         found = touching(past.ring.since(0), places)
         if past.recorded is None:
             return found
-        wanted = functools.reduce(operator.or_, map(_touching, places)) & (pc.field("seq") < past.first)
+        wanted = functools.reduce(operator.or_, map(_touching, places)) & (pc.field("seq") < past.ring_from)
         return past.recorded.events(wanted) + found
 
     found = life_of(place, find)

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import pyarrow.compute as pc
 
-from app.sessions.history.past import ALL, Past
-from broker_core.broker.deliveries import GroupPlace
+from app.sessions.history.life import Place
+from app.sessions.history.past import Past
+from broker_core.broker.partition_owners import GroupPlace
 from broker_core.events import FETCHED_AGAIN, Event, EventKind
+from broker_core.recording import schema
 from broker_core.recording.account import why_released
 from broker_core.runs import Runs
 from resources.account import ACKNOWLEDGED, LEASE_OVER, MOVED, NACKED, REASONS, RESET
@@ -40,6 +41,10 @@ class Redelivery(NamedTuple):
     times: int
 
     @property
+    def place(self) -> Place:
+        return Place(self.delivered.topic, self.delivered.partition or 0, self.offset)
+
+    @property
     def is_fetched(self) -> bool:
         return self.delivered.attempt is None
 
@@ -62,7 +67,7 @@ def redeliveries(past: Past, until_ns: int) -> list[Redelivery]:
         again = recorded.events((pc.field("kind") == EventKind.DELIVERED.value) & once_more & before)
         again += [event for event in kept if _is_again(event)]
         if again:
-            older = recorded.events(_around(again) & before, ALL)
+            older = recorded.events(_around(again) & before, schema.FOLDERS)
     return list(redeliveries_of([*older, *kept]))[::-1]
 
 
@@ -103,75 +108,3 @@ def _around(again: list[Event]) -> pc.Expression:
     kinds = field("kind").isin([kind.value for kind in KINDS - _MOVES_BACK])
     moves = field("kind").isin([kind.value for kind in _MOVES_BACK])
     return readers & ((kinds & messages & (field("offset") + field("count") > first)) | moves)
-
-
-# Its state; the last event counts.
-FATES = frozenset(
-    {
-        EventKind.DELIVERED,
-        EventKind.ACKNOWLEDGED,
-        EventKind.NACKED,
-        EventKind.RELEASED,
-        EventKind.LEASE_EXPIRED,
-        EventKind.DEAD_LETTERED,
-        EventKind.PURGED,
-        EventKind.EVICTED,
-        EventKind.EXPIRED,
-    }
-)
-
-
-class RedrivenMessage(NamedTuple):
-    """One redrive of one message; `fate` is the last that happened to it since, None if nothing has."""
-
-    redriven: Event
-    fate: Event | None
-    deliveries: int
-
-
-def redriven_messages(past: Past, until_ns: int) -> list[RedrivenMessage]:
-    """All redrives as they stood at `until_ns`, the newest first."""
-    kept, recorded, before = past.kept(until_ns), past.recorded, past.before(until_ns)
-    older: list[Event] = []
-    if recorded is not None:
-        older = recorded.events((pc.field("kind") == EventKind.REDRIVEN.value) & before)
-    moves = older + [event for event in kept if event.kind is EventKind.REDRIVEN]
-    if not moves:
-        return []
-    later: list[Event] = []
-    if recorded is not None and older:
-        wanted = (
-            pc.field("kind").isin([kind.value for kind in FATES])
-            & pc.field("topic").isin(list({event.to_topic for event in older}))
-            & (pc.field("time_ns") >= older[0].time_ns)  # readers that wait are served before its event
-            & before
-        )
-        later = recorded.events(wanted)
-    return redriven_of(moves, [*later, *(event for event in kept if event.kind in FATES)])
-
-
-def redriven_of(moves: Sequence[Event], events: Iterable[Event]) -> list[RedrivenMessage]:
-    """Each move with its fate; `events` in their order. Of a subscription's message, only what its own readers did
-    counts: others read the topic, too.
-    """
-    by_partition: dict[tuple[str, int | None], dict[int, int]] = {}
-    for number, move in enumerate(moves):
-        if move.to_offset is not None:
-            by_partition.setdefault((move.to_topic, move.to_partition), {})[move.to_offset] = number
-    offsets = {place: sorted(found) for place, found in by_partition.items()}
-    fates: dict[int, Event] = {}
-    deliveries: dict[int, int] = {}
-    for event in events:
-        place = (event.topic, event.partition)
-        there = offsets.get(place)
-        if there is None or event.offset is None:
-            continue
-        at = bisect_left(there, event.offset)
-        while at < len(there) and there[at] < event.offset + event.count:
-            number = by_partition[place][there[at]]
-            if moves[number].group in {event.group, event.topic}:
-                fates[number] = event
-                deliveries[number] = deliveries.get(number, 0) + (event.kind is EventKind.DELIVERED)
-            at += 1
-    found = [RedrivenMessage(move, fates.get(number), deliveries.get(number, 0)) for number, move in enumerate(moves)]
-    return found[::-1]

@@ -10,6 +10,7 @@ import math
 import threading
 from array import array
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 
 from broker_core.clock import NS_PER_S
@@ -21,6 +22,8 @@ from broker_core.snapshots import SHARE, ActorView, GroupView, Snapshot, total_l
 GRID_NS = NS_PER_S // 4
 #: A rate is the mean over this long, up to the last line of the grid.
 WINDOW_NS = 2 * NS_PER_S
+TREND_NS = 5 * NS_PER_S
+SPARKS, SPARK_NS = 30, NS_PER_S // 2
 #: If a reader commits less often, it is the mean between its last two commits, which may be so far apart.
 COMMITS_NS = 60 * NS_PER_S
 #: A program that has not published for so long is not among the producers any more.
@@ -73,8 +76,8 @@ def of_actor(actor: ActorView) -> Key:
 
 
 def of_member(group: GroupView, client: str) -> Key:
-    """What another program's consumer has acknowledged; what it was given, if its group keeps its offsets elsewhere. Of
-    a share group a cluster does not tell which of several members has acknowledged.
+    """The series for the progress of another program's consumer: acknowledged messages, or received ones if the group
+    keeps its offsets elsewhere. A cluster does not tell which of several members of a share group has acknowledged.
     """
     if group.kind == SHARE and len(group.members) > 1:
         return NOT_TOLD
@@ -83,8 +86,8 @@ def of_member(group: GroupView, client: str) -> Key:
 
 
 def of_reading(group: GroupView, client: str) -> Key:
-    """What shows that another program's consumer reads: what it was given; of a cluster's share group, what that has
-    acknowledged.
+    """The series that shows whether another program's consumer reads: what it received; for a share group of a cluster,
+    what the group has acknowledged.
     """
     return delivered(group.name) if group.kind == SHARE else received(client)
 
@@ -148,7 +151,7 @@ class SessionSeries:
         self._committed = {"acknowledged", "committed"} | (set() if deliveries else {"delivered", "received"})
         self.grid_ns = GRID_NS
         self._lock = threading.Lock()
-        self._points: dict[Key, Points] = {}
+        self._points = defaultdict[Key, Points](Points)
         self._broker = FoldedBroker(Snapshot(0, 0))
         self._levels: dict[Key, float] = {}
         self._own = {USER}  # producers of the session, those that are gone too
@@ -163,6 +166,8 @@ class SessionSeries:
         self._changed = False
         self._is_read = False
         self._ended_ns: int | None = None
+        # Drawn at every look, other at every line of the grid only.
+        self._sparks: dict[tuple[Key, bool], tuple[int, tuple[float, ...]]] = {}
 
     def __call__(self, event: Event) -> None:
         with self._lock:
@@ -197,7 +202,7 @@ class SessionSeries:
         return time_ns // self.grid_ns
 
     def window_ns(self, time_ns: int, key: Key = ALL_PUBLISHED) -> tuple[int, int]:
-        """From when to when a rate of a moment is counted."""
+        """The (start, end) of the time over which the rate shown at `time_ns` is averaged."""
         with self._lock:
             self._read_up_to(self.line(time_ns))
             start, end = self._span(key, self.line(time_ns), self._window())
@@ -231,6 +236,33 @@ class SessionSeries:
             return [
                 math.nan if line > known else nothing if points is None else points.at(line, nothing) for line in lines
             ]
+
+    def spark(self, key: Key, time_ns: int, *, level: bool = False) -> tuple[float, ...]:
+        """The rates, or the levels, of the fifteen seconds before; those that are known."""
+        every = max(1, SPARK_NS // self.grid_ns)
+        line = self.line(time_ns)
+        kept_line, kept = self._sparks.get((key, level), (-1, ()))
+        if kept_line == line:
+            return kept
+        lines = [at for at in range(line - (SPARKS - 1) * every, line + 1, every) if at >= 0]
+        values = self.values(key, lines) if level else self.rates(key, lines)
+        found = tuple(value for value in values if not math.isnan(value))
+        if values and not math.isnan(values[-1]):
+            self._sparks[key, level] = (line, found)
+        return found
+
+    def levels(self, key: Key, time_ns: int) -> list[tuple[int, float]]:
+        """(ns, level) over the last `TREND_NS`, of a group that commits seldom over its last commits; oldest first, as
+        far back as it is known without a gap.
+        """
+        start_ns, end_ns = self.window_ns(time_ns, committed(key[1]))
+        over_ns = max(TREND_NS, (end_ns - start_ns) * TREND_NS // WINDOW_NS)
+        line = self.line(time_ns)
+        lines = range(max(0, line - over_ns // self.grid_ns), line + 1)
+        known: list[tuple[int, float]] = []
+        for at, value in zip(lines, self.values(key, lines), strict=True):
+            known = [*known, (at * self.grid_ns, value)] if not math.isnan(value) else []
+        return known
 
     def has_ended(self, time_ns: int) -> bool:
         return self._ended_ns is not None and time_ns >= self._ended_ns
@@ -266,7 +298,7 @@ class SessionSeries:
         self._add_up()
 
     def _span(self, key: Key, line: int, window: int) -> tuple[int, int]:
-        """From which line to which a rate at `line` is counted."""
+        """The (first, last) line of the grid over which the rate at `line` is averaged."""
         points = self._points.get(key) if key[0] in self._committed else None
         if points is None:
             return max(0, line - window), line
@@ -331,13 +363,10 @@ class SessionSeries:
         self._published, self._delivered, self._acknowledged = {}, {}, {}
 
     def _add(self, key: Key, by: float) -> None:
-        points = self._points.get(key)
-        if points is None:
-            points = self._points[key] = Points()
-        points.add(self._line + 1, by)
+        self._points[key].add(self._line + 1, by)
 
     def _settle(self, line: int) -> None:
-        """Nothing comes before `line` any more."""
+        """Set the values up to `line`, before which no more events come."""
         self._add_up()
         if self._changed:
             self._changed = False
@@ -355,12 +384,10 @@ class SessionSeries:
         while self._line >= STEPS_MAX:
             self.grid_ns *= 2
             self._line //= 2
-            self._points = {key: points.halved() for key, points in self._points.items()}
+            self._points.update({key: points.halved() for key, points in self._points.items()})
 
     def _set(self, key: Key, line: int, value: float) -> None:
-        points = self._points.get(key)
-        if points is None:
-            points = self._points[key] = Points()
+        points = self._points[key]
         if not points.lines or points.values[-1] != value:
             points.set(line, value)
 

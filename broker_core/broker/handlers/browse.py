@@ -19,10 +19,6 @@ _KEYS = 5_000  # read for one answer, and one batch more
 _WORDS = {LeaseState.ACQUIRED: "In flight", LeaseState.DELAYED: "Delayed"}
 
 
-def _list_logs(broker: Broker, _now_ns: int, _request: browse.ListLogs, _client: str) -> list[browse.LogName]:
-    return [browse.LogName(name=name, partitions=broker.logs.partition_count(name)) for name in _names(broker)]
-
-
 def _names(broker: Broker) -> list[str]:
     queues = [broker.queues.queue(name) for name in broker.queues.names()]
     # A subscription has no log of its own: it reads that of its topic.
@@ -57,11 +53,6 @@ def _find_offsets(broker: Broker, _now_ns: int, request: browse.FindOffsets, _cl
     topic, number = request.topic, request.partition
     numbers = range(broker.logs.partition_count(topic)) if number is None else (number,)
     return [browsing.offsets_of(broker.logs.partition(topic, number), request) for number in numbers]
-
-
-def _browse_partition(broker: Broker, _now_ns: int, request: browse.BrowsePartition, _client: str) -> browse.Page:
-    log = broker.logs.partition(request.topic, request.partition)
-    return browsing.page(log, request.first, request.end, broker.schemas.registry)
 
 
 def _browse_messages(broker: Broker, _now_ns: int, request: browse.BrowseMessages, _client: str) -> browse.MergeStep:
@@ -158,10 +149,14 @@ def _read_dead_letters(
 
 
 HANDLERS: Handlers = {
-    browse.ListLogs: _list_logs,
+    browse.ListLogs: lambda b, now_ns, r, _client: [
+        browse.LogName(name=name, partitions=b.logs.partition_count(name)) for name in _names(b)
+    ],
     browse.DescribeLogs: _describe_logs,
     browse.FindOffsets: _find_offsets,
-    browse.BrowsePartition: _browse_partition,
+    browse.BrowsePartition: lambda b, now_ns, r, _client: browsing.page(
+        b.logs.partition(r.topic, r.partition), r.first, r.end, b.schemas.registry
+    ),
     browse.BrowseMessages: _browse_messages,
     browse.DescribeMessage: _describe_message,
     browse.CountKeys: _count_keys,

@@ -5,8 +5,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.config import GroupSettings
 from broker_core.guarded.offsets import OffsetsPlan
 from broker_core.operations import groups, guarded
-from broker_core.operations.guarded import must_be
-from broker_core.replies import Reply
+from broker_core.operations.guarded import check_plan_is_for
 
 
 def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup, _client: str) -> None:
@@ -38,7 +37,7 @@ def _plan_offsets(broker: Broker, now_ns: int, request: guarded.PlanOffsets, _cl
 
 
 def _set_offsets(broker: Broker, now_ns: int, request: guarded.SetOffsets, client: str) -> OffsetsPlan:
-    must_be(request.group, request.plan.group)
+    check_plan_is_for(request.group, request.plan.group)
     broker.offsets.set(now_ns, request.plan, client)
     return request.plan
 
@@ -49,11 +48,6 @@ def _places(broker: Broker, request: groups.ResetOffsets | guarded.PlanOffsets) 
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, request.group)
         return list(broker.groups.offsets.fetch_all(request.group))
     return broker.offsets.places(request.partitions)
-
-
-def _reset_share_offsets(broker: Broker, now_ns: int, request: groups.ResetShareOffsets, client: str) -> Reply[None]:
-    place = (request.topic, request.partition, request.offset)
-    return broker.share_groups.reset(now_ns, request.group, *place, client)
 
 
 HANDLERS: Handlers = {
@@ -78,6 +72,8 @@ HANDLERS: Handlers = {
     groups.SubscribeShareGroup: lambda b, now_ns, r, _client: b.share_groups.subscribe(
         now_ns, r.group, r.topic, from_start=r.from_start
     ),
-    groups.ResetShareOffsets: _reset_share_offsets,
+    groups.ResetShareOffsets: lambda b, now_ns, r, client: b.share_groups.reset(
+        now_ns, r.group, r.topic, r.partition, r.offset, client
+    ),
     groups.ForgetShareOffsets: lambda b, now_ns, r, _client: b.share_groups.unsubscribe(now_ns, r.group, r.topic),
 }

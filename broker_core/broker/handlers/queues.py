@@ -8,7 +8,6 @@ from broker_core.guarded.redrive import RedriveRun
 from broker_core.operations import dead_letters, guarded, messages, queues
 from broker_core.queues.dead_letter_record import without_dead_headers
 from broker_core.queues.lease import Held
-from broker_core.replies import Reply
 from broker_core.snapshots import QueueView
 
 _LEASES_SHOWN = 100
@@ -39,17 +38,11 @@ def _queue_config(
     subscription = broker.queues.subscription(name)
     if subscription is None:
         flow = broker.backpressure.config(name)
-    elif subscription.max_messages is None:
-        flow = None
     else:
-        flow = FlowConfig(max_messages=subscription.max_messages, policy=subscription.policy)
+        most = subscription.max_messages
+        flow = None if most is None else FlowConfig(max_messages=most, policy=subscription.policy)
     topic = None if subscription is None else subscription.topic
     return queues.QueueConfigAnswer(topic=topic, settings=broker.queues.queue(name).config, flow=flow)
-
-
-def _peek(broker: Broker, _now_ns: int, request: queues.Peek, _client: str) -> list[messages.MessageAnswer]:
-    found = broker.queues.queue(request.queue).peek(request.max_messages)
-    return [messages.MessageAnswer.of(each, request.encoding) for each in found]
 
 
 def _settle_lease(broker: Broker, now_ns: int, request: queues.SettleLease, _client: str) -> queues.Settled:
@@ -76,7 +69,7 @@ def _list_dead_letters(
     )
 
 
-def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client: str) -> dead_letters.Redriven:
+def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client: str) -> dead_letters.RedriveAnswer:
     name, kept = request.queue, broker.queues.dead_letters(request.queue)
     if request.rate_per_s is not None and request.edits:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a redrive at a rate cannot have edits; leave out rate_per_s")
@@ -85,12 +78,12 @@ def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client:
     edits = {edit.offset: edit.on(headers.get(edit.offset, ())) for edit in request.edits}
     offsets = _offsets(broker, request)
     if request.dry_run:
-        return dead_letters.Redriven.planned(kept.preview(offsets, edits), len(offsets))
+        return dead_letters.RedriveAnswer.planned(kept.preview(offsets, edits), len(offsets))
     if request.rate_per_s is not None:
-        return dead_letters.Redriven.of(
+        return dead_letters.RedriveAnswer.of(
             broker.redrives.start_paced(now_ns, name, offsets, request.rate_per_s, client=client)
         )
-    return dead_letters.Redriven.done_with(
+    return dead_letters.RedriveAnswer.done_with(
         broker.redrives.redrive(now_ns, name, offsets, client=client, edits=edits), len(offsets)
     )
 
@@ -103,30 +96,23 @@ def _offsets(broker: Broker, request: dead_letters.Redrive | dead_letters.PurgeL
 
 def _redrive_progress(
     broker: Broker, _now_ns: int, request: dead_letters.RedriveProgress, _client: str
-) -> dead_letters.Redriven:
+) -> dead_letters.RedriveAnswer:
     broker.queues.dead_letters(request.queue)
-    return dead_letters.Redriven.of(broker.redrives.paced.last(request.queue))
+    return dead_letters.RedriveAnswer.of(broker.redrives.paced.last(request.queue))
 
 
 def _stop_redrive(
     broker: Broker, _now_ns: int, request: dead_letters.StopRedrive, _client: str
-) -> dead_letters.Redriven:
+) -> dead_letters.RedriveAnswer:
     broker.queues.dead_letters(request.queue)
     paced = broker.redrives.paced.last(request.queue)
     paced.cancel()
-    return dead_letters.Redriven.of(paced)
+    return dead_letters.RedriveAnswer.of(paced)
 
 
 def _redrive_topic(broker: Broker, now_ns: int, request: guarded.RedriveTopic, client: str) -> RedriveRun:
-    guarded.must_be(request.topic, request.plan.choice.topic)
+    guarded.check_plan_is_for(request.topic, request.plan.choice.topic)
     return broker.topic_redrives.start(now_ns, request.plan, asked_test(request.plan.choice.where), client)
-
-
-def _undo_redrive(
-    broker: Broker, now_ns: int, request: dead_letters.UndoRedrive, client: str
-) -> Reply[queues.Messages]:
-    back = broker.redrives.undo(now_ns, request.queue, client=client)
-    return back.map(lambda places: queues.Messages(messages=len(places)))
 
 
 HANDLERS: Handlers = {
@@ -136,7 +122,9 @@ HANDLERS: Handlers = {
     queues.DescribeQueue: lambda b, now_ns, r, _client: _queue(b, now_ns, r.queue),
     queues.QueueConfiguration: _queue_config,
     queues.DeleteQueue: lambda b, now_ns, r, _client: b.queues.delete(now_ns, r.queue),
-    queues.Peek: _peek,
+    queues.Peek: lambda b, now_ns, r, _client: [
+        messages.MessageAnswer.of(each, r.encoding) for each in b.queues.queue(r.queue).peek(r.max_messages)
+    ],
     queues.PurgeQueue: lambda b, now_ns, r, client: queues.Messages(
         messages=b.queues.queue(r.queue).purge(now_ns, client)
     ),
@@ -158,7 +146,9 @@ HANDLERS: Handlers = {
     dead_letters.PurgeLetters: lambda b, now_ns, r, client: b.queues.dead_letters(r.queue).purge(
         now_ns, _offsets(b, r), client
     ),
-    dead_letters.UndoRedrive: _undo_redrive,
+    dead_letters.UndoRedrive: lambda b, now_ns, r, client: b.redrives.undo(now_ns, r.queue, client=client).map(
+        lambda places: queues.Messages(messages=len(places))
+    ),
     dead_letters.UndoPurgeDeadLetters: lambda b, now_ns, r, client: queues.Messages(
         messages=b.queues.dead_letters(r.queue).undo_purge(now_ns, client)
     ),

@@ -13,8 +13,8 @@ _KEPT_FOR_KNOWN = 10  # one connection in so many
 class LimitedConnection(Protocol):
     """A connection. `held_bytes` of it are in the budget."""
 
-    held_bytes: int
-
+    @property
+    def held_bytes(self) -> int: ...
     @property
     def is_known(self) -> bool: ...
     def cut(self, why: str) -> object: ...
@@ -24,7 +24,7 @@ H = TypeVar("H", bound=LimitedConnection)
 
 
 class OpenConnections(Generic[H]):
-    """Those of a listener, at most `most`. Used by the listener's thread only."""
+    """The open connections of a listener, at most `most`. Used by the listener's thread only."""
 
     def __init__(self, most: int, budget: Budget) -> None:
         self.most, self.budget = most, budget
@@ -32,7 +32,7 @@ class OpenConnections(Generic[H]):
         self._strangers: dict[H, None] = {}  # of those, who has not shown who it is; the oldest first
 
     def add(self, connection: H) -> None:
-        """If there are too many, cut the oldest stranger, or else itself; a tenth of the places is for known ones."""
+        """Add a connection. If there are too many, or too many strangers, cut the oldest stranger, or else it."""
         self.all[connection] = None
         if not connection.is_known:
             self._strangers[connection] = None

@@ -1,4 +1,4 @@
-"""What has to be known of a request that is passed on, or that a fault answers in the place of the cluster."""
+"""What has to be known of a request that is passed on, or that a fault answers instead of the cluster."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AskedRequest(NamedTuple):
 
 
 def acks(frame: bytes, version: int) -> int:
-    """Of a Produce request; 0 has no answer."""
+    """The `acks` of a Produce request; with 0 there is no response."""
     at = CLIENT_ID_AT + max(0, int.from_bytes(frame[12:14], "big", signed=True))
     if version >= 9:
         at += 1  # clients send no tags in the header

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -19,31 +19,26 @@ class Frames:
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
-        self._parts: list[bytes] = []
+        self.begun: list[bytes] = []  # what has arrived of a frame that is still incomplete
         self._have = self._need = 0
 
     @property
-    def begun(self) -> Sequence[bytes]:
-        """What has come of the frame that is not whole yet."""
-        return self._parts
-
-    @property
     def held_bytes(self) -> int:
-        """Of the frame that is not whole yet."""
-        return self._have if self._parts else 0
+        """Size of what has arrived of a frame that is still incomplete."""
+        return self._have if self.begun else 0
 
     def clear(self) -> None:
-        self._parts.clear()
+        self.begun.clear()
 
     def take(self, data: bytes) -> Iterator[bytes]:
         """Raises MALFORMED_REQUEST, with a sentence, for what is no frame of Kafka's."""
-        if self._parts:
-            self._parts.append(data)
+        if self.begun:
+            self.begun.append(data)
             self._have += len(data)
             if self._have < self._need:
                 return
-            data = b"".join(self._parts)
-            self._parts.clear()
+            data = b"".join(self.begun)
+            self.begun.clear()
         at, end = 0, len(data)
         self._need = LENGTH_BYTES
         while end - at >= LENGTH_BYTES:
@@ -57,7 +52,7 @@ class Frames:
             at += self._need
             self._need = LENGTH_BYTES
         if at < end:
-            self._parts.append(data[at:] if at else data)
+            self.begun.append(data[at:] if at else data)
         self._have = end - at
 
 

@@ -1,5 +1,5 @@
 """The path of the bytes: a client's connection and the one to the cluster that belongs to it. Frames, correlation ids,
-addresses and faults, and nothing else; what is to be seen is handed to whatever `Sees`.
+addresses and faults, and nothing else; what is to be seen is handed to whatever `Observer`.
 
 All of it runs in one thread. The answers of a connection keep their order, as Kafka's do; a request that a fault holds
 or delays holds up those behind it, as one that a broker has not served yet would.
@@ -31,7 +31,7 @@ from broker_core.listeners.between import rewriting
 from broker_core.listeners.between.asked_requests import CLIENT_ID_AT, AskedRequest, TopicNames, acks
 from broker_core.listeners.between.frames import MOST_ANSWER_BYTES, MOST_REQUEST_BYTES, Frames
 from broker_core.listeners.between.rewriting import API_VERSIONS, FETCH, PRODUCE
-from broker_core.listeners.between.seen import API_NAMES, Seen, Sees
+from broker_core.listeners.between.seen import API_NAMES, Observer, Seen
 from broker_core.listeners.connections import Connection, Connections, Served
 from broker_core.listeners.kafka import sasl
 from broker_core.listeners.kafka.call import failed
@@ -75,28 +75,28 @@ class Flight(msgspec.Struct, eq=False):
 
 
 class Passage(ABC):
-    """What all connections share. `told(sentence)` is called for what a user should know."""
+    """What all connections through the ports share. `told(sentence)` is called for what a user should know."""
 
     config: ConnectionConfig
     logs_in: bool  # at the cluster, as the user of `config`, for all clients
     access: Access  # what clients need to come in
     cluster_tls: ssl.SSLContext | None
     open_ones: OpenConnections[ClientSide]
-    eye: Sees
+    observer: Observer
     now_ns: Callable[[], int]
     told: Callable[[str], object]
     client_faults: ClientFaults
     connections: Connections
     loop: asyncio.AbstractEventLoop
 
-    def __init__(self) -> None:
-        self.names = TopicNames()
+    def __init__(self, names: TopicNames) -> None:
+        self.names = names
         self.added_ns: deque[int] = deque(maxlen=_ADDED_KEPT)  # by passing each request and its answer
         self._tasks: set[asyncio.Task[None]] = set()
         self._said: dict[str, int] = {}  # until when it need not be said again
 
     @abstractmethod
-    def place(self, node: int, host: str, port: int) -> int:
+    def port_for(self, node: int, host: str, port: int) -> int:
         """Our port for what listens at `host`:`port`; it is opened for what has none."""
 
     @property
@@ -105,7 +105,7 @@ class Passage(ABC):
         return self.logs_in or not self.access.open
 
     def tell(self, sentence: str) -> None:
-        """Once a minute: who is cut comes again at once."""
+        """Report `sentence`, at most once a minute: a client that is cut reconnects at once."""
         now_ns = self.now_ns()
         if now_ns >= self._said.get(sentence, 0):
             if len(self._said) > _MOST_SAID:
@@ -119,7 +119,7 @@ class Passage(ABC):
         task.add_done_callback(self._tasks.discard)
 
     def in_loop(self, action: Callable[[], object]) -> None:
-        """From any thread; not at all if it is over."""
+        """Run `action` in the event loop; callable from any thread. Does nothing if the loop is closed."""
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(action)
 
@@ -145,11 +145,12 @@ class ClientSide(_Side):
         self._ended = False  # the client has nothing more to say
         self._flights: deque[Flight] = deque()
         self._requests: deque[tuple[bytes, int]] = deque()  # with when they came; those that wait behind a fault
-        self._held = self._full = self._stops = False  # by a fault; as the cluster takes nothing; as the ports close
+        self._holds = 0  # how many faults hold it
+        self._full = self._stops = False  # as the cluster takes nothing; as the ports close
         self.held_bytes = 0  # what has come and was not passed on
         self._principal = ANYBODY if ports.access.open else None
         self._exchange = sasl.Exchange(ports.access, AccessTable(), sasl.PLAIN)
-        self._out: deque[tuple[bytes, ClientFault]] = deque()  # answers, the first of which goes out piece by piece
+        self._out: deque[tuple[bytes, ClientFault | None]] = deque()  # answers; by a fault, piece by piece
         self._ahead_bytes = 0  # of an answer that is not whole yet, what has been passed on
         self._client = b""
         self._seen = cast(Connection, None)
@@ -173,17 +174,17 @@ class ClientSide(_Side):
         return self._principal is not None
 
     def stop(self) -> None:
-        """Nothing more is passed on to the cluster; what comes from there is."""
+        """Pass on no more requests to the cluster; its responses are still passed on."""
         self._stops = True
-        self.hold(True)
+        self._read_or_not()
 
     @property
     def owes(self) -> bool:
         """Whether an answer, or a part of one, is on its way to the client."""
         if self.transport.is_closing():
             return False
-        begun = self._ahead_bytes or self.transport.get_write_buffer_size()
-        return begun > 0 or any(each.api_key not in _WAITING for each in self._flights)
+        begun = self._out or self._ahead_bytes or self.transport.get_write_buffer_size()
+        return bool(begun) or any(each.api_key not in _WAITING for each in self._flights)
 
     def _must_be_known(self) -> None:
         if not self.is_known:
@@ -201,7 +202,7 @@ class ClientSide(_Side):
                     await up.log_in(config, f"{host}:{port}")
         except BrokerError as error:
             self.cut(error.about)
-        except (OSError, TimeoutError) as error:
+        except (OSError, UnicodeError) as error:  # the latter of a name that can be no host's
             why = "it did not answer in time" if isinstance(error, TimeoutError) else str(error)
             what = f"{host}:{port} of the cluster cannot be reached from here ({why})"
             self._seen.failed(what)
@@ -213,8 +214,6 @@ class ClientSide(_Side):
         self._up, self._seen.node = up, f"{host}:{port}"
         self._read_or_not()
         self._take(b"")
-        if self._ended and not self.eof_received():
-            self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         self._seen.heard_ns = self._ports.now_ns()
@@ -231,6 +230,8 @@ class ClientSide(_Side):
             self.cut(error.about)
         self._count_held()
         self._ports.open_ones.make_room()
+        if self._ended and not self.eof_received():
+            self.transport.close()
 
     def _count_held(self) -> None:
         held_bytes = self._frames.held_bytes + sum(len(frame) for frame, _came_ns in self._requests)
@@ -244,10 +245,9 @@ class ClientSide(_Side):
         self._ports.open_ones.remove(self)
 
     def eof_received(self) -> bool:
-        """It may still read the answers to what it has sent."""
-        up = self._up
-        if up is None:
-            self._ended = True
+        """Keep the connection open while the client, which sends no more, may still read responses."""
+        self._ended, up = True, self._up
+        if up is None or self._waits or self._requests:
             return True
         if not (self._flights or self._out) or not up.transport.can_write_eof():
             return False
@@ -268,12 +268,13 @@ class ClientSide(_Side):
         self._flights.clear()
         self._release()
         self._ports.connections.closed(self._seen)
-        self._ports.eye.gone(self._seen)
+        self._ports.observer.gone(self._seen)
 
     # -- requests
 
     def hold(self, held: bool) -> None:
-        self._held = held or self._stops
+        """Hold further requests for a fault; False ends one hold."""
+        self._holds += 1 if held else -1
         self._read_or_not()
         if not held:
             self._take(b"")
@@ -283,13 +284,20 @@ class ClientSide(_Side):
         self._full = full
         self._read_or_not()
 
+    @property
+    def _waits(self) -> bool:
+        """Whether no request is passed on now."""
+        return self._holds > 0 or self._stops or self._up is None
+
     def _read_or_not(self) -> None:
         if not self.transport.is_closing():
-            waits = self._held or self._full or self._up is None
-            (self.transport.pause_reading if waits else self.transport.resume_reading)()
+            if self._waits or self._full:
+                self.transport.pause_reading()
+            else:
+                self.transport.resume_reading()
 
     def _go_on(self) -> None:
-        while self._requests and self._up is not None and not (self._held or self.transport.is_closing()):
+        while self._requests and not (self._waits or self.transport.is_closing()):
             self._request(*self._requests.popleft())
 
     def _request(self, frame: bytes, came_ns: int) -> None:
@@ -310,7 +318,7 @@ class ClientSide(_Side):
         if not self.is_known and key not in _UNDISTURBED:
             raise BrokerError(ErrorCode.UNAUTHORIZED, "it has not sent the token that this port asks for (SASL PLAIN)")
         served = Served(name, version, header.correlation_id, len(frame), came_ns, self._seen.errors)
-        flight = Flight(key, version, header.correlation_id, served, self._ports.eye.wants(key))
+        flight = Flight(key, version, header.correlation_id, served, self._ports.observer.wants(key))
         if key in _SECRET and self._ports.authenticates:
             self._authenticate(header, frame, flight)
         elif self._ports.client_faults.any and key not in _UNDISTURBED:
@@ -334,7 +342,7 @@ class ClientSide(_Side):
                 self._principal, self._frames.most_bytes = self._exchange.principal, MOST_REQUEST_BYTES
                 self._seen.principal = self._principal.name
                 self._ports.open_ones.authenticated(self)
-        self._answer(flight, response(header, header.version, body))
+        self._answer(flight, response(header, body))
 
     def _answer(self, flight: Flight, frame: bytes) -> None:
         """Ours, when it is its turn."""
@@ -350,7 +358,7 @@ class ClientSide(_Side):
         client, request = request_of(header, memoryview(frame)[4:], _MOST_ELEMENTS)
         host, port = self._here()
         node = {"node_id": 0, "broker_id": 0, "host": host, "port": port}
-        asked = AskedRequest(client, header.version, node, ports.names, lambda: ports.eye.fetched_by(self._seen))
+        asked = AskedRequest(client, header.version, node, ports.names, lambda: ports.observer.fetched_by(self._seen))
         fault = flight.fault = faults.judge(ports.now_ns(), client_request(asked, flight.served.api, request))
         if fault is None:
             self._pass(frame, flight, came_ns)
@@ -364,7 +372,7 @@ class ClientSide(_Side):
         late_s = fault.late_s(len(frame))
         if fault.effect == "hold":
             self.hold(True)
-            faults.over(fault.name).then(release)
+            faults.ended(fault.name).then(release)
         elif late_s:
             self.hold(True)
             ports.loop.call_later(late_s, release)
@@ -374,7 +382,7 @@ class ClientSide(_Side):
             if body is None:
                 self._end_with(flight)
                 return
-            self._answer(flight, response(header, header.version, body))
+            self._answer(flight, response(header, body))
         else:
             self._pass(frame, flight, came_ns)
 
@@ -396,26 +404,20 @@ class ClientSide(_Side):
 
     def _see(self, flight: Flight, frame: bytes, *, is_answer: bool, answer: Any = None) -> None:
         which = (flight.api_key, flight.version, flight.correlation_id, self._ports.now_ns())
-        self._ports.eye.put(Seen(self._seen, self._seen.client, *which, frame, is_answer, answer))
+        self._ports.observer.put(Seen(self._seen, self._seen.client, *which, frame, is_answer, answer))
 
     # -- answers
 
     def begins(self, parts: Sequence[bytes]) -> None:
-        """Of a large answer to Fetch all but the last part is passed on before it is whole.
+        """Pass on a large Fetch response before it is complete, all but its last part.
 
         Else the cluster, this program and the client would work one after the other.
         """
-        first, flight = parts[0], self._flights[0] if self._flights else None
-        if (
-            flight is None
-            or flight.api_key != FETCH
-            or flight.fault is not None
-            or self._out
-            or len(first) < _BEGINNING.size
-        ):
+        if not self._flights or self._out or len(parts[0]) < _BEGINNING.size:
             return
-        size, correlation_id = _BEGINNING.unpack_from(first)
-        if size > _LARGE_BYTES and correlation_id == flight.correlation_id:
+        flight, (size, correlation_id) = self._flights[0], _BEGINNING.unpack_from(parts[0])
+        is_plain_fetch = flight.api_key == FETCH and flight.fault is None and flight.correlation_id == correlation_id
+        if is_plain_fetch and size > _LARGE_BYTES:
             for part in parts[-2:-1] if self._ahead_bytes else parts[:-1]:
                 self._ahead_bytes += len(part)
                 self._write(part)
@@ -433,8 +435,8 @@ class ClientSide(_Side):
             frame = rewriting.versions_cut(version, frame)
         elif rewriting.reads(key, version):
             answer = rewriting.decoded(key, version, frame)
-            if not (key in _NAMED_BY_TAG and not answer.node_endpoints):
-                frame = rewriting.with_places(key, version, frame, self._place)
+            if key not in rewriting.WHERE_MOVED or answer.node_endpoints:
+                frame = rewriting.with_addresses(key, version, frame, self._address_for)
                 if self._ahead_bytes:  # its length is told already
                     self.cut("a leader has moved while its answer was passed on")
                     return
@@ -448,9 +450,9 @@ class ClientSide(_Side):
         self._send(flight, frame)
         self._flush()
 
-    def _place(self, node: int, host: str, port: int) -> Address:
-        """As the client reaches us, by whichever of our addresses it came."""
-        return self._here()[0], self._ports.place(node, host, port)
+    def _address_for(self, node: int, host: str, port: int) -> Address:
+        """The address under which the client reaches a node through us: on the host that it connected to."""
+        return self._here()[0], self._ports.port_for(node, host, port)
 
     def _here(self) -> Address:
         found = self.transport.get_extra_info("sockname") or ("127.0.0.1", 0)
@@ -473,8 +475,10 @@ class ClientSide(_Side):
         if fault is not None and fault.effect == "throttle":
             self.hold(True)
             self._ports.loop.call_later(fault.delay_ms / 1_000, lambda: self.hold(False))
-        if self._out or (fault is not None and fault.effect in {"bandwidth", "slice"}):
-            self._out.append((frame, fault or _AT_ONCE))
+        if fault is not None and fault.effect not in {"bandwidth", "slice"}:
+            fault = None  # it has had its effect
+        if self._out or fault is not None:
+            self._out.append((frame, fault))
             if len(self._out) == 1:
                 self._send_slowly()
         else:
@@ -489,7 +493,7 @@ class ClientSide(_Side):
             if self._out:
                 self._send_slowly()
 
-        if fault is _AT_ONCE:
+        if fault is None:
             self._write(frame)
             done()
         else:
@@ -546,7 +550,7 @@ class ClusterSide(_Side):
         self._awaited: asyncio.Future[bytes] | None = None  # an answer to us
 
     async def log_in(self, config: ConnectionConfig, where: str) -> None:
-        """As the user of `config`. Raises UNAUTHORIZED, UNSUPPORTED_SASL_MECHANISM, OSError."""
+        """Authenticate as the user of `config`. Raises UNAUTHORIZED, UNSUPPORTED_SASL_MECHANISM, OSError."""
         steps, answer = authenticating(config, where), None
         with contextlib.suppress(StopIteration):
             while True:
@@ -587,7 +591,3 @@ class ClusterSide(_Side):
         if self._awaited is not None and not self._awaited.done():
             self._awaited.set_exception(ConnectionResetError("it closed the connection"))
         self._client.left_alone()
-
-
-_AT_ONCE: Final = ClientFault(effect="hold")  # marks an answer behind one that goes out slowly
-_NAMED_BY_TAG: Final = rewriting.NAMING - {3, 10, 55, 60}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar, cast
 
@@ -13,19 +13,19 @@ from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ConfigError
 from broker_core.events import Event
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.between.eye import Eye
-from broker_core.listeners.between.ports import Ports
+from broker_core.listeners.between.asked_requests import TopicNames
+from broker_core.listeners.between.ports import ListeningPorts, Ports
 from broker_core.listeners.between.seen_logs import WAIT_NS
+from broker_core.listeners.between.traffic_reader import TrafficReader
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.listener import TlsConfig
 from broker_core.messages import TopicPartition
 from broker_core.observation.deed_journal import DeedJournal
 from broker_core.observation.kafka.config import ConnectionConfig
-from broker_core.observation.kafka.connection import tls_context
 from broker_core.observation.kafka.pace import MOST_SHARE
 from broker_core.observation.kafka.peer import KafkaPeer
 from broker_core.observation.kafka.sweep import Sweep
-from broker_core.observation.peer import Facts, Look
+from broker_core.observation.peer import Look, PeerFacts
 from broker_core.operations.faults import BeginFault, EndFault, ListFaults
 from broker_core.operations.observe import CutConnection
 from broker_core.operations.request import Request
@@ -49,8 +49,8 @@ _FAULTS: Final = frozenset({BeginFault, EndFault, ListFaults})
 class BetweenPeer(KafkaPeer):
     """Opens ports at `address` for clients of the cluster of `config`: see `Ports`.
 
-    `places(cluster id)` has the nodes of earlier runs in the order of their ports, and `keep(cluster id, nodes)` keeps
-    them. `told(sentence)` is called, in any thread, for what a user should know.
+    `node_order(cluster id)` has the nodes of earlier runs in the order of their ports, and `keep(cluster id, nodes)`
+    keeps them. `told(sentence)` is called, in any thread, for what a user should know.
 
     With `logs_in` clients have the rights of the user of `config`, as they have by its certificate. Then they need the
     `token`, unless the rights are `shared`.
@@ -71,7 +71,7 @@ class BetweenPeer(KafkaPeer):
         shared: bool = False,
         tls: TlsConfig | None = None,
         every_s: float = EVERY_S,
-        places: Callable[[str], Iterable[int]] = lambda _cluster: (),
+        node_order: Callable[[str], Iterable[int]] = lambda _cluster: (),
         keep: Callable[[str, list[int]], object] = lambda _cluster, _nodes: None,
         told: Callable[[str], object] = lambda _sentence: None,
         journal: DeedJournal | None = None,
@@ -79,21 +79,22 @@ class BetweenPeer(KafkaPeer):
         super().__init__(config, every_s=every_s, journal=journal)
         self._config = config
         self._rights = config.user if logs_in else "" if config.mechanism else config.cert_file
-        self._gate: dict[str, Any] = {
-            "access": Access.of_token(token) if token else Access(),
-            "logs_in": logs_in,
-            "address": address,
-        }
-        self._gate |= {"port": port, "tls": None if tls is None else tls.context()}
-        _check(config, self._rights, self._gate, shared=shared)
-        self._places, self._keep, self._told = places, keep, told
+        self._listening = ListeningPorts(
+            address=address,
+            port=port,
+            tls=None if tls is None else tls.context(),
+            access=Access.of_token(token) if token else Access(),
+            logs_in=logs_in,
+        )
+        _check(config, self._rights, self._listening, shared=shared)
+        self._node_order, self._keep, self._told = node_order, keep, told
         self._ports: Ports | None = None
         self._sweeper = ThreadPoolExecutor(1, thread_name_prefix="between-sweep")
         self._sweep: Future[tuple[Sweep, int]] | None = None
-        self._ends: dict[TopicPartition, int] = {}  # when that sweep began
-        self._begun = self._taken = self._told_of = 0  # sweeps
-        self._last: tuple[Sweep, int] | None = None
-        self._looked_s = 0.0
+        self._ends_at_sweep: dict[TopicPartition, int] = {}
+        self._sweeps_begun = self._sweeps_taken = self._sweeps_settled = 0
+        self._last_sweep: tuple[Sweep, int] | None = None
+        self._reported_s = 0.0
         self._kept: list[int] = []
 
     @property
@@ -111,20 +112,20 @@ class BetweenPeer(KafkaPeer):
     def open(self) -> Snapshot:
         """Raises as a cluster that is looked at, and INVALID_CONFIG if the port is taken."""
         first = super().open()
+        names = TopicNames()
+        self._traffic = TrafficReader(self._diff, self._arrivals, names)
+        for name, topic in self._diff.topics.items():
+            names.know(name, topic.topic_id)
         ports = self._ports = Ports(
             self._config,
-            cast(Any, self),
-            self._put,
-            cluster_tls=tls_context(self._config) if self._config.tls else None,
-            **self._gate,
-            places=self._places(self._cluster.name),
+            self._traffic,
+            self._traffic.put,
+            names,
+            self._listening,
+            node_order=self._node_order(self._cluster.name),
             now_ns=self._now_ns,
             told=self._told,
         )
-        self._eye = Eye(self._changes, self._arrivals, ports.names)
-        ports.eye = self._eye
-        for name, topic in self._changes.topics.items():
-            ports.names.know(name, topic.topic_id)
         sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_S))
         try:
             ports.open(self._cluster.nodes)
@@ -134,46 +135,42 @@ class BetweenPeer(KafkaPeer):
         self._remember()
         return first
 
-    def _put(self, event: Event) -> None:
-        """Faults begin and end in the thread of the path."""
-        self._eye.put(event)
-
     def look(self) -> Look | None:
-        if self._eye.is_settled:
-            self._told_of = self._taken
-        self._eye.something_waits.wait(_OFTEN_S)
-        self._eye.much_waits.wait(_OFTEN_S)  # frames come in crowds
+        if self._traffic.is_settled:
+            self._sweeps_settled = self._sweeps_taken
+        self._traffic.something_waits.wait(_OFTEN_S)
+        self._traffic.much_waits.wait(_OFTEN_S)  # frames come in crowds
         if self._closing.is_set():
             return None
         now_ns = self._now_ns()
-        events, gap = self._eye.look(now_ns)
-        gap = gap or self._looked(now_ns)
-        events += self._eye.look(now_ns)[0]
-        return self._told_now(events, gap, now_ns)
+        events, gap = self._traffic.look(now_ns)
+        gap = gap or self._advance_sweep(now_ns)
+        events += self._traffic.look(now_ns)[0]
+        return self._report(events, gap, now_ns)
 
-    def _told_now(self, events: list[Event], gap: str, now_ns: int) -> Look | None:
-        events += self.deeds(now_ns)
-        if not events and not gap and time.monotonic() - self._looked_s < _QUIET_S:
+    def _report(self, events: list[Event], gap: str, now_ns: int) -> Look | None:
+        events += self.take_deeds(now_ns)
+        if not events and not gap and time.monotonic() - self._reported_s < _QUIET_S:
             return None
         for event in events:
             self._fold.add(event)
-        back, self._eye.groups.back = self._eye.groups.back, []
+        back, self._traffic.groups.back = self._traffic.groups.back, []
         for group, member_id in back:
             self._fold.heard(group, member_id)
-        self._looked_s = time.monotonic()
+        self._reported_s = time.monotonic()
         self._shown = self._fold.snapshot(now_ns)
         return Look(events, self._shown, gap, self.clients.views())
 
-    def _looked(self, now_ns: int) -> str:
+    def _advance_sweep(self, now_ns: int) -> str:
         """Begin a sweep where one is due, and take the one that has ended; why something was missed."""
         if self._sweep is None:
-            if self._eye.closes:  # the last sweep is `rest`'s; an error of one from here would lose what was read
+            if self._traffic.closing:  # the last sweep is `rest`'s; an error of one from here would lose what was read
                 return ""
-            hurries = self._eye.hurries and not self._changes.misses and self._look_s < _SOON_S * MOST_SHARE
-            if time.monotonic() >= self._pace.due_s - (self._every_s - _SOON_S if hurries else 0):
-                self._eye.hurries = False
-                self._ends = dict(self._changes.ends)
-                self._begun += 1
+            soon = self._traffic.wants_sweep and not self._diff.misses and self._look_s < _SOON_S * MOST_SHARE
+            if time.monotonic() >= self._pace.due_s - (self._every_s - _SOON_S if soon else 0):
+                self._traffic.wants_sweep = False
+                self._ends_at_sweep = dict(self._diff.ends)
+                self._sweeps_begun += 1
                 self._sweep = self._sweeper.submit(self._sweep_now, now_ns)
             return ""
         if not self._sweep.done():
@@ -187,18 +184,18 @@ class BetweenPeer(KafkaPeer):
             first, self._away_since_s = self._away_since_s is None, self._away_since_s or began_s
             return f"no broker of {self.address} answers: {error}" if first else ""
         self._away_since_s = None
-        self._eye.take_sweep(sweep, since_ns, now_ns, self._ends)
-        self._took(sweep, began_s)
+        self._traffic.take_sweep(sweep, since_ns, now_ns, self._ends_at_sweep)
+        self._end_look(sweep, began_s)
         self._remember()
-        self._taken = self._begun
+        self._sweeps_taken = self._sweeps_begun
         return ""
 
     def _sweep_now(self, since_ns: int) -> tuple[Sweep, int]:
-        return self._swept(), since_ns
+        return self._take_sweep(), since_ns
 
     def _remember(self) -> None:
-        if self.ports.places != self._kept:
-            self._kept = list(self.ports.places)
+        if self.ports.node_order != self._kept:
+            self._kept = list(self.ports.node_order)
             self._keep(self._cluster.name, self._kept)
 
     # -- in any thread
@@ -208,9 +205,9 @@ class BetweenPeer(KafkaPeer):
 
         Once it is closed, all is told.
         """
-        wanted, until_s = self._begun + 1, time.monotonic() + _CATCH_UP_S
-        while self._told_of < wanted and time.monotonic() < until_s and not self._closing.is_set():
-            if self._taken < wanted:
+        wanted, until_s = self._sweeps_begun + 1, time.monotonic() + _CATCH_UP_S
+        while self._sweeps_settled < wanted and time.monotonic() < until_s and not self._closing.is_set():
+            if self._sweeps_taken < wanted:
                 self._pace.due_s = 0.0
             time.sleep(_OFTEN_S)
 
@@ -226,7 +223,7 @@ class BetweenPeer(KafkaPeer):
         return word in _KNOWN
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> PeerFacts:
         away_s = 0.0 if self._away_since_s is None else time.monotonic() - self._away_since_s
         return super().facts._replace(listens=self.bootstrap_servers, rights=self._rights, away_s=away_s)
 
@@ -237,61 +234,61 @@ class BetweenPeer(KafkaPeer):
     @property
     def not_seen(self) -> int:
         """Requests and answers that passed unread."""
-        return self._eye.dropped
+        return self._traffic.dropped
 
     @property
     def published_before(self) -> int:
         """Messages that clients have sent again, and that the cluster had taken before this began."""
-        return self._eye.published_before
+        return self._traffic.published_before
 
     @property
     def not_answered(self) -> dict[str, list[list[Any]]]:
-        """What may have happened without being told, as it was not answered when the ports closed: how many messages of
-        a topic and partition were published, and up to which offset a group has acknowledged them.
+        """What the cluster may have done for requests without a response when the ports closed: message counts by topic
+        and partition, and committed offsets by group, topic and partition.
         """
-        eye = self._eye
+        traffic = self._traffic
         return {
-            "published": [[*place, count] for place, count in sorted(eye.not_published.items())],
-            "acknowledged": [[group, *place, to] for (group, place), to in sorted(eye.not_committed.items())],
+            "published": [[*place, count] for place, count in sorted(traffic.not_published.items())],
+            "acknowledged": [[group, *place, to] for (group, place), to in sorted(traffic.not_committed.items())],
         }
 
     @property
     def added_ms(self) -> Sequence[float]:
-        """What passing has added to a request and its answer, in milliseconds: median, and of 1 in 100 more."""
+        """Milliseconds by which a request and its response were delayed: median and 99th percentile; [] for none."""
         found = sorted(self.ports.added_ns.copy())
         return [round(found[int(len(found) * part)] / (NS_PER_S / 1_000), 3) for part in (0.5, 0.99)] if found else []
 
     def rest(self) -> Look | None:
         now_ns = self._now_ns()
-        events, gap = self._eye.look(now_ns)
-        if self._last is not None:
-            self._eye.take_sweep(*self._last, now_ns, dict(self._changes.ends))
-        events += self._eye.look(now_ns + WAIT_NS)[0]
-        if asked := +self._eye.not_answered:
+        events, gap = self._traffic.look(now_ns)
+        if self._last_sweep is not None:
+            self._traffic.take_sweep(*self._last_sweep, now_ns, dict(self._diff.ends))
+        events += self._traffic.look(now_ns + WAIT_NS)[0]
+        if asked := +self._traffic.not_answered:
             gap = gap or _NOT_ANSWERED.format(", ".join(f"{count} {api}" for api, count in sorted(asked.items())))
-        return self._told_now(events, gap, now_ns)
+        return self._report(events, gap, now_ns)
 
     def close(self) -> None:
         """The cluster is looked at once more, for what it has taken and not answered."""
         if self._ports is not None and not self._closing.is_set():
-            self._eye.closes = True
+            self._traffic.closing = True
             self._ports.close()
             with contextlib.suppress(BrokerError, TimeoutError, RuntimeError):
-                self._last = self._sweeper.submit(self._sweep_now, self._now_ns()).result(_LAST_S)
+                self._last_sweep = self._sweeper.submit(self._sweep_now, self._now_ns()).result(_LAST_S)
         self._sweeper.shutdown(wait=False)
         super().close()
 
 
-def _check(config: ConnectionConfig, rights: str, gate: Mapping[str, Any], *, shared: bool) -> None:
-    access: Access = gate["access"]
-    access.check_bind(gate["address"])
-    if gate["logs_in"] and not config.mechanism:
+def _check(config: ConnectionConfig, rights: str, listening: ListeningPorts, *, shared: bool) -> None:
+    access = listening.access
+    access.check_bind(listening.address)
+    if listening.logs_in and not config.mechanism:
         raise ConfigError("there is no user to log in as; client.properties needs security.protocol, user and password")
     if rights and access.open and not shared:
         raise ConfigError(f"whoever reaches the ports would have the rights of {rights}: give a token, or share them")
     if shared and not rights:
         raise ConfigError("there are no rights to share: clients log in by themselves")
-    if config.mechanism and not (access.open or gate["logs_in"]):
+    if config.mechanism and not (access.open or listening.logs_in):
         raise ConfigError("clients that send the token cannot log in at the cluster by themselves; log in for them")
 
 

@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Final, TypeVar, cast
 
+import msgspec
+
 from broker_core.broker.handlers import HANDLERS
+from broker_core.clock import NS_PER_S
 from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.events import EventStream, Sink
@@ -20,11 +23,13 @@ from broker_core.faults.client_faults import ClientFaults
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.access.open_connections import OpenConnections
+from broker_core.listeners.between.asked_requests import TopicNames
 from broker_core.listeners.between.passing import Address, ClientSide, Passage
-from broker_core.listeners.between.seen import Sees
+from broker_core.listeners.between.seen import Observer
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.listener import listen
 from broker_core.observation.kafka.config import ConnectionConfig
+from broker_core.observation.kafka.connection import tls_context
 from broker_core.operations.request import Request
 from broker_core.timers import Timers
 
@@ -35,37 +40,46 @@ _LAST_S, _OFTEN_S = 1.0, 0.01  # for the answers to what was passed on when the 
 _OTHER_FILES: Final = 200
 
 
-class Ports(Passage, Closable):
-    """Listens on `address`, by TLS if `tls` is given, and passes on. `ask`, `call`, `open` and `close` may be called
-    from any thread. With `logs_in` the user of `config` logs in at the cluster; whom `access` admits has its rights.
+class ListeningPorts(msgspec.Struct, frozen=True, kw_only=True):
+    """Listens on `address`, by TLS if `tls` is given. With `logs_in` the user of the connection logs in at the cluster,
+    and whom `access` admits has its rights.
+    """
 
-    Node `n`, in the order in which nodes were seen, has the port `port` + 1 + its place; `places` has the node ids of
-    earlier runs. `told(sentence)` is called for what a user should know, in the thread of the path.
+    address: str = "127.0.0.1"
+    port: int = 0
+    tls: ssl.SSLContext | None = None
+    access: Access = msgspec.field(default_factory=Access)
+    logs_in: bool = False
+
+
+class Ports(Passage, Closable):
+    """Listens, and passes on to the cluster of `config`. `ask`, `call`, `open` and `close` may be called from any
+    thread.
+
+    A node has the port of `listening` + 1 + its index in `node_order`: those of earlier runs, then as they are seen.
+    `told(sentence)` is called for what a user should know, in the thread of the path.
     """
 
     def __init__(
         self,
         config: ConnectionConfig,
-        eye: Sees,
+        observer: Observer,
         events: Sink,
+        names: TopicNames,
+        listening: ListeningPorts | None = None,
         *,
-        cluster_tls: ssl.SSLContext | None = None,
-        tls: ssl.SSLContext | None = None,
-        access: Access | None = None,
-        logs_in: bool = False,
-        address: str = "127.0.0.1",
-        port: int = 0,
-        places: Iterable[int] = (),
+        node_order: Iterable[int] = (),
         now_ns: Callable[[], int],
         told: Callable[[str], object] = lambda _sentence: None,
     ) -> None:
-        super().__init__()
-        self.config, self.eye, self.told = config, eye, told
-        self.address, self.port = address, port
-        self._in_order = port > 0  # else any free port is as good as another
+        super().__init__(names)
+        self.config, self.observer, self.told = config, observer, told
+        listening = listening or ListeningPorts()
+        self.address, self.port = listening.address, listening.port
+        self._in_order = self.port > 0  # else any free port is as good as another
         self.now_ns = now_ns
-        self.cluster_tls, self._tls = cluster_tls, tls
-        self.access, self.logs_in = access or Access(), logs_in
+        self.cluster_tls, self._tls = tls_context(config) if config.tls else None, listening.tls
+        self.access, self.logs_in = listening.access, listening.logs_in
         limits = GuardConfig()
         self.open_ones = OpenConnections[ClientSide](limits.max_connections, Budget(limits))
         self.connections = Connections(now_ns)
@@ -73,11 +87,11 @@ class Ports(Passage, Closable):
         stream = EventStream()
         stream.attach(events)
         self.client_faults = ClientFaults(stream, self.timers)
-        self.places: list[int] = list(dict.fromkeys(places))
+        self.node_order: list[int] = list(dict.fromkeys(node_order))
         self._nodes: dict[int, Address] = {}
-        self._listening: dict[int, int] = {}  # our ports by node id
-        self._strange: dict[Address, int] = {}  # of addresses that no node has
-        self._listeners: list[socket.socket] = []
+        self._port_of_node: dict[int, int] = {}  # our ports, by node id
+        self._port_of_address: dict[Address, int] = {}  # of those that no node has
+        self._servers: list[socket.socket] = []
         self._turn = 0
         self._due: asyncio.TimerHandle | None = None
         self.loop = asyncio.new_event_loop()
@@ -88,22 +102,22 @@ class Ports(Passage, Closable):
 
     def open(self, nodes: Mapping[int, Address]) -> None:
         """Listen, with the nodes that are known. Raises INVALID_CONFIG if the port is taken."""
-        listening = listen(self.address, self.port)
-        self.port = listening.getsockname()[1]
+        server = listen(self.address, self.port)
+        self.port = server.getsockname()[1]
         _two_files_a_client(self.open_ones.most)
         self._thread.start()
 
         def start(_now_ns: int) -> None:
-            self._serve(listening, self._bootstrap)
+            self._serve(server, self._bootstrap)
             for node in sorted(nodes):
-                self.place(node, *nodes[node])
+                self.port_for(node, *nodes[node])
 
         self.call(start)
 
     @property
     def nodes(self) -> dict[int, tuple[int, Address]]:
         """Our port and the cluster's address of each node."""
-        return {node: (self._listening[node], place) for node, place in self._nodes.copy().items()}
+        return {node: (self._port_of_node[node], address) for node, address in self._nodes.copy().items()}
 
     def call(self, action: Callable[[int], T]) -> T:
         """`action(now_ns)` in the thread of the path. Raises CLOSED once that is over."""
@@ -126,6 +140,7 @@ class Ports(Passage, Closable):
 
     def ask(self, request: Request[T]) -> T:
         """BeginFault, EndFault, ListFaults. Raises as a broker's own."""
+        # All that these handlers touch of a broker is `client_faults`, which these ports have, too.
         handler = HANDLERS[next(kind for kind in type(request).__mro__ if kind in HANDLERS)]
         return cast(T, self.call(lambda now_ns: handler(self, now_ns, request, "")))
 
@@ -153,8 +168,8 @@ class Ports(Passage, Closable):
             task.cancel()
             with contextlib.suppress(BaseException):
                 await task
-        for listening in self._listeners:
-            listening.close()
+        for server in self._servers:
+            server.close()
         until_s = self.loop.time() + _LAST_S
         for each in self.open_ones.all:
             each.stop()
@@ -165,18 +180,18 @@ class Ports(Passage, Closable):
         for _ in range(3):
             await asyncio.sleep(0)
 
-    def _serve(self, listening: socket.socket, target: Callable[[], Address]) -> None:
+    def _serve(self, server: socket.socket, target: Callable[[], Address]) -> None:
         async def accept() -> None:
             while True:
                 try:
-                    client, _ = await self.loop.sock_accept(listening)
+                    client, _ = await self.loop.sock_accept(server)
                 except OSError as error:
                     self.tell(f"No connection can be taken now: {error.strerror or error}.")
                     await asyncio.sleep(_AGAIN_S)
                 else:
                     self.begin(self._welcome(client, target))
 
-        self._listeners.append(listening)
+        self._servers.append(server)
         self.begin(accept())
 
     async def _welcome(self, client: socket.socket, target: Callable[[], Address]) -> None:
@@ -190,35 +205,35 @@ class Ports(Passage, Closable):
             self.tell(f"A client that does not speak TLS, as these ports do, was cut ({why}): see security.protocol.")
 
     def _bootstrap(self) -> Address:
-        """Of the nodes that are known one after the other, before those of the configuration."""
+        """The next node to connect to, in turn: of the known nodes, or of the configured ones if none is known yet."""
         known = [*self._nodes.values()] or [*self.config.bootstrap]
         self._turn += 1
         return known[self._turn % len(known)]
 
-    def place(self, node: int, host: str, port: int) -> int:
+    def port_for(self, node: int, host: str, port: int) -> int:
         if node < 0:
-            node = next((known for known, place in self._nodes.items() if place == (host, port)), -1)
+            node = next((known for known, address in self._nodes.items() if address == (host, port)), -1)
         if node < 0:
-            if (host, port) not in self._strange:
-                self._strange[host, port] = self._listen(0, lambda: (host, port))
-            return self._strange[host, port]
+            if (host, port) not in self._port_of_address:
+                self._port_of_address[host, port] = self._listen(0, lambda: (host, port))
+            return self._port_of_address[host, port]
         self._nodes[node] = host, port
-        if node not in self._listening:
-            if node not in self.places:
-                self.places.append(node)
-            self._listening[node] = self._listen(
-                self.port + 1 + self.places.index(node) if self._in_order else 0, lambda: self._nodes[node]
+        if node not in self._port_of_node:
+            if node not in self.node_order:
+                self.node_order.append(node)
+            self._port_of_node[node] = self._listen(
+                self.port + 1 + self.node_order.index(node) if self._in_order else 0, lambda: self._nodes[node]
             )
-        return self._listening[node]
+        return self._port_of_node[node]
 
     def _listen(self, port: int, target: Callable[[], Address]) -> int:
         try:
-            listening = listen(self.address, port if port < 65_536 else 0)
+            server = listen(self.address, port if port < 65_536 else 0)
         except ConfigError as error:
-            listening = listen(self.address, 0)
-            self.tell(f"{error}; a node of the cluster has the port {listening.getsockname()[1]} instead")
-        self._serve(listening, target)
-        number: int = listening.getsockname()[1]
+            server = listen(self.address, 0)
+            self.tell(f"{error}; a node of the cluster has the port {server.getsockname()[1]} instead")
+        self._serve(server, target)
+        number: int = server.getsockname()[1]
         return number
 
     def _look_at_timers(self) -> None:
@@ -229,11 +244,11 @@ class Ports(Passage, Closable):
             self._due.cancel()
         next_ns = self.timers.next_deadline_ns()
         if next_ns is not None:
-            self._due = self.loop.call_later(max(0.0, (next_ns - self.now_ns()) / 1e9), self._look_at_timers)
+            self._due = self.loop.call_later(max(0.0, (next_ns - self.now_ns()) / NS_PER_S), self._look_at_timers)
 
 
 def _two_files_a_client(most: int) -> None:
-    """Each client's connection has another to the cluster."""
+    """Raise the limit of open files: each client's connection needs a second one, to the cluster."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * most + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -22,15 +22,15 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.reading import Cursor, response_reader
 from broker_core.kafka_messages.schemas import load_response_schema
 
-#: `place(node id, host, port)`: where a client finds that node; a node id below 0 is not said.
-Place = Callable[[int, str, int], tuple[str, int]]
+#: `address_for(node id, host, port)`: where a client finds that node; a node id below 0 is not said.
+AddressFor = Callable[[int, str, int], tuple[str, int]]
 PRODUCE, FETCH, METADATA, FIND_COORDINATOR, API_VERSIONS = 0, 1, 3, 10, 18
 DESCRIBE_QUORUM, DESCRIBE_CLUSTER, SHARE_FETCH, SHARE_ACKNOWLEDGE = 55, 60, 78, 79
 _ALWAYS: Final = frozenset({METADATA, FIND_COORDINATOR, DESCRIBE_QUORUM, DESCRIBE_CLUSTER})
 #: By the first version that names the new leader's address.
-_WHERE_MOVED: Final = {PRODUCE: 10, FETCH: 16, SHARE_FETCH: 1, SHARE_ACKNOWLEDGE: 1}
+WHERE_MOVED: Final = {PRODUCE: 10, FETCH: 16, SHARE_FETCH: 1, SHARE_ACKNOWLEDGE: 1}
 #: What clients of a broker ask whose answers name addresses. A test holds it to the schemas.
-NAMING: Final = _ALWAYS | _WHERE_MOVED.keys()
+NAMING: Final = _ALWAYS | WHERE_MOVED.keys()
 _HEADER_BYTES: Final = 8  # length and correlation id
 _MOST_ELEMENTS: Final = 50_000_000
 _RANGE, _INT16 = struct.Struct(">hhh"), struct.Struct(">h")
@@ -39,7 +39,7 @@ _IDS: Final = ("node_id", "broker_id", "replica_id")
 
 def reads(api_key: int, version: int) -> bool:
     """Whether an answer has to be looked at before it is passed on."""
-    return api_key in _ALWAYS or version >= _WHERE_MOVED.get(api_key, 1 << 15)
+    return api_key in _ALWAYS or version >= WHERE_MOVED.get(api_key, 1 << 15)
 
 
 def newest(api_key: int) -> int:
@@ -56,11 +56,13 @@ def decoded(api_key: int, version: int, frame: bytes) -> Any:
     return read(cursor)
 
 
-def with_places(api_key: int, version: int, frame: bytes, place: Place) -> bytes:
+def with_addresses(api_key: int, version: int, frame: bytes, address_for: AddressFor) -> bytes:
     """`frame`, which was `decoded`, with other addresses. Raises UNSUPPORTED_VERSION if it has more than is known."""
     if api_key == DESCRIBE_QUORUM:  # a node has another address as a controller
-        return _changed(api_key, version, frame, lambda found: _placed(found, lambda _node, *at: place(-1, *at)))
-    return _changed(api_key, version, frame, lambda found: _placed(found, place))
+        return _changed(
+            api_key, version, frame, lambda found: _readdressed(found, lambda _node, *at: address_for(-1, *at))
+        )
+    return _changed(api_key, version, frame, lambda found: _readdressed(found, address_for))
 
 
 def with_throttle(api_key: int, version: int, frame: bytes, throttle_ms: int) -> bytes:
@@ -96,17 +98,17 @@ def _codec(api_key: int, version: int) -> tuple[Any, Any, int]:
     return entity_reader(schema), entity_writer(schema), _HEADER_BYTES + flexible
 
 
-def _placed(found: Any, place: Place, node: int = -1) -> Any:
+def _readdressed(found: Any, address_for: AddressFor, node: int = -1) -> Any:
     changes: dict[str, Any] = {}
     node = next((int(getattr(found, name)) for name in _IDS if hasattr(found, name)), node)
     port = getattr(found, "port", -1)
     if port > 0 and hasattr(found, "host"):
-        host, number = place(node, found.host, port)
+        host, number = address_for(node, found.host, port)
         changes = {"host": host, "port": (u16 if isinstance(port, u16) else i32)(number)}
     for field in dataclasses.fields(found):
         value = getattr(found, field.name)
         if isinstance(value, tuple) and value and dataclasses.is_dataclass(value[0]):
-            changes[field.name] = tuple([_placed(each, place, node) for each in value])
+            changes[field.name] = tuple([_readdressed(each, address_for, node) for each in value])
     return dataclasses.replace(found, **changes) if changes else found
 
 

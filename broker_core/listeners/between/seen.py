@@ -1,4 +1,4 @@
-"""What the path of the bytes shows to whoever looks."""
+"""What the ports show their observer of the traffic that they pass on."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Seen(NamedTuple):
     answer: Any = None
 
 
-class Sees(Protocol):
-    """What sees what passes. `wants` is asked before a frame is kept for it; none of them may wait."""
+class Observer(Protocol):
+    """Sees the traffic that the ports pass on. `wants` is asked before a frame is kept for it; no method may wait."""
 
     def wants(self, api_key: int) -> bool: ...
     def put(self, seen: Seen) -> None: ...

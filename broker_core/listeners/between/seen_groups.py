@@ -1,7 +1,7 @@
 """Consumer groups, as the requests of their members and the answers to them tell of them.
 
-Their events come from `Changes`, as those that a look at the cluster shows do; here they are told as they happen, with
-the generation.
+Their events come from `ClusterDiff`, as those that a look at the cluster shows do; here they are told as they happen,
+with the generation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from broker_core.groups.members import JOINING
 from broker_core.groups.states import GroupState
 from broker_core.listeners.between.seen import Seen
 from broker_core.messages import TopicPartition
-from broker_core.observation.kafka.changes import Changes
+from broker_core.observation.kafka.cluster_diff import ClusterDiff
 from broker_core.observation.kafka.seen import GroupSeen, MemberSeen, partitions_of, topics_of
 
 _REBALANCES: Final = 27
@@ -52,15 +52,15 @@ class _Group(msgspec.Struct):
 class SeenGroups:
     """`now` is when what is told now has happened. What `Readers` asks the groups of a broker is asked here."""
 
-    def __init__(self, changes: Changes, events: EventStream, topic_of: Callable[[Any], str | None]) -> None:
-        self._changes, self._events, self._topic_of = changes, events, topic_of
+    def __init__(self, diff: ClusterDiff, events: EventStream, topic_of: Callable[[Any], str | None]) -> None:
+        self._diff, self._events, self._topic_of = diff, events, topic_of
         self._groups: dict[str, _Group] = {}
         self._starts: dict[tuple[str, str, int], int] = {}
         self.now_ns = 0
         self.back: list[tuple[str, str]] = []  # members, by group, that are heard again; whoever reads it empties it
-        changes.silence = self._silence
+        diff.silence = self._silence
 
-    # -- as `Readers` and `Fetches` ask
+    # -- as `Readers` and `DeliveryRecord` ask
 
     @property
     def commits(self) -> SeenGroups:
@@ -68,23 +68,20 @@ class SeenGroups:
 
     def reading(self, topic: str, partition: int) -> Iterator[tuple[str, MemberSeen]]:
         place = (topic, partition)
-        for name, group in self._changes.groups.items():
+        for name, group in self._diff.groups.items():
             for member in group.members:
                 if place in member.partitions:
                     yield name, member
 
     def is_member(self, group: str, member_id: str) -> bool:
-        return any(each.member_id == member_id for each in self._changes.groups.get(group, _NOBODY).members)
+        return any(each.member_id == member_id for each in self._diff.groups.get(group, _NOBODY).members)
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
-        return self._changes.committed.get(group, {}).get((topic, partition))
+        return self._diff.committed.get(group, {}).get((topic, partition))
 
-    def start(self, group: str, topic: str, partition: int) -> int | None:
-        return self._starts.get((group, topic, partition))
-
-    def goes_on(self, group: str, topic: str, partition: int) -> int | None:
+    def next_offset(self, group: str, topic: str, partition: int) -> int | None:
         committed = self.committed(group, topic, partition)
-        return self.start(group, topic, partition) if committed is None else committed
+        return self._starts.get((group, topic, partition)) if committed is None else committed
 
     def begin(self, now_ns: int, group: str, client: str, topic: str, partition: int, offset: int) -> None:
         if self._starts.get((group, topic, partition)) != offset:
@@ -99,7 +96,7 @@ class SeenGroups:
 
     def corrected(self, name: str, seen: GroupSeen, since_ns: int) -> GroupSeen:
         """`seen` by a look that began at `since_ns`, where what has passed knows more or later."""
-        group, known = self._groups.get(name), self._changes.groups.get(name)
+        group, known = self._groups.get(name), self._diff.groups.get(name)
         if group is None or known is None or seen.generation is not None:
             return known if group is not None and known is not None and group.told_ns >= since_ns else seen
         same = [each.member_id for each in seen.members] == [each.member_id for each in known.members]
@@ -110,17 +107,17 @@ class SeenGroups:
 
     # -- the classic protocol
 
-    def joins(self, seen: Seen, asked: Any) -> None:
+    def join_group_asked(self, seen: Seen, asked: Any) -> None:
         if asked.protocol_type != _CONSUMER or (
             seen.version >= _TO_REQUIRE_IDS and not (asked.member_id or asked.group_instance_id)
         ):
             return
-        known = self._changes.groups.get(asked.group_id, _NOBODY)
+        known = self._diff.groups.get(asked.group_id, _NOBODY)
         again = any(each.member_id == asked.member_id for each in known.members)
         reason = f": {asked.reason[:255]}" if asked.reason else ""
         self._prepare(asked.group_id, f"{seen.client} joins{' again' if again else ''}{reason}")
 
-    def joined(self, seen: Seen, asked: Any, answer: Any) -> None:
+    def join_group_answered(self, seen: Seen, asked: Any, answer: Any) -> None:
         if answer.error_code or asked.protocol_type != _CONSUMER:
             return
         group = self._group(asked.group_id)
@@ -137,20 +134,20 @@ class SeenGroups:
             other = group.members.setdefault(each.member_id, _Member(_client_of(each.member_id)))
             other.topics = topics_of(each.metadata) or other.topics
             other.instance_id = getattr(each, "group_instance_id", None) or ""
-        before = self._changes.groups.get(asked.group_id, _NOBODY)
+        before = self._diff.groups.get(asked.group_id, _NOBODY)
         self._tell(asked.group_id, GroupState.COMPLETING, before.members)
 
-    def syncs(self, _seen: Seen, asked: Any) -> None:
+    def sync_group_asked(self, _seen: Seen, asked: Any) -> None:
         if asked.assignments and asked.group_id in self._groups:
             group = self._groups[asked.group_id]
             if asked.generation_id == group.generation:
                 group.assigned = {each.member_id: each.assignment for each in asked.assignments}
 
-    def synced(self, seen: Seen, asked: Any, answer: Any) -> None:
+    def sync_group_answered(self, seen: Seen, asked: Any, answer: Any) -> None:
         group = self._groups.get(asked.group_id)
         if answer.error_code or group is None or asked.generation_id != group.generation:
             return
-        before = self._changes.groups.get(asked.group_id, _NOBODY)
+        before = self._diff.groups.get(asked.group_id, _NOBODY)
         if before.state is GroupState.STABLE and before.generation == group.generation and group.assigned:
             return
         if group.assigned:
@@ -162,18 +159,18 @@ class SeenGroups:
         for member_id in group.members.keys() - group.assigned.keys() if group.assigned else ():
             del group.members[member_id]
 
-    def beats(self, seen: Seen, asked: Any, answer: Any) -> None:
+    def heartbeat_answered(self, seen: Seen, asked: Any, answer: Any) -> None:
         group = self._groups.get(asked.group_id)
         if group is None:
             return
         self._hears(asked.group_id, asked.member_id, seen)
         if answer.error_code == _REBALANCES:
-            known = self._changes.groups.get(asked.group_id, _NOBODY).members
+            known = self._diff.groups.get(asked.group_id, _NOBODY).members
             silent = "; ".join(found[0] for each in known if (found := self._silence(asked.group_id, each)))
             late, group.late = group.late, ""
             self._prepare(asked.group_id, late or silent or "a member that does not come through here, or new topics")
 
-    def left(self, seen: Seen, asked: Any, answer: Any) -> list[str]:
+    def leave_group_answered(self, seen: Seen, asked: Any, answer: Any) -> list[str]:
         """The ids of the members that have left."""
         rows = getattr(answer, "members", None) or ()
         gone = [each.member_id for each in rows if not each.error_code]
@@ -185,7 +182,7 @@ class SeenGroups:
         return gone
 
     def _leave(self, name: str, member_id: str, reason: str) -> None:
-        known = self._changes.groups.get(name, _NOBODY)
+        known = self._diff.groups.get(name, _NOBODY)
         rest = [each for each in known.members if each.member_id != member_id]
         if name not in self._groups or len(rest) == len(known.members):
             return
@@ -196,7 +193,7 @@ class SeenGroups:
         self._tell(name, state, rest, cause, left={member_id: "left by itself"})
 
     def _prepare(self, name: str, cause: str) -> None:
-        group, known = self._group(name), self._changes.groups.get(name, _NOBODY)
+        group, known = self._group(name), self._diff.groups.get(name, _NOBODY)
         if known.state in {GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD}:
             group.generation = max(group.generation, known.generation or 0)
             self._tell(name, GroupState.PREPARING, known.members, cause)
@@ -205,7 +202,7 @@ class SeenGroups:
 
     # -- KIP-848
 
-    def heard(self, seen: Seen, asked: Any, answer: Any) -> str:
+    def consumer_group_heartbeat_answered(self, seen: Seen, asked: Any, answer: Any) -> str:
         """A heartbeat; the id of the member that has left by it, "" for none."""
         if answer.error_code:
             return ""
@@ -221,7 +218,7 @@ class SeenGroups:
         member.topics = tuple(sorted(asked.subscribed_topic_names or ())) or member.topics
         group.generation = max(group.generation, answer.member_epoch)
         group.assignor = group.assignor or asked.server_assignor or ""
-        before = self._changes.groups.get(name, _NOBODY)
+        before = self._diff.groups.get(name, _NOBODY)
         owned = {each.member_id: each.partitions for each in before.members}
         if answer.assignment is not None:
             rows = answer.assignment.topic_partitions
@@ -254,7 +251,7 @@ class SeenGroups:
     def name(self) -> None:
         """A topic has a name: members that were assigned its id before they asked for its name have it, and read."""
         for name, group in self._groups.items():
-            known = self._changes.groups.get(name, _NOBODY)
+            known = self._diff.groups.get(name, _NOBODY)
             owned = {each.member_id: each.partitions for each in known.members}
             named = {each: self._named(member.unnamed) for each, member in group.members.items() if each in owned}
             for each, found in named.items():
@@ -290,9 +287,9 @@ class SeenGroups:
                 self.back.append((name, member_id))
 
     def lost(self, connection: int) -> None:
-        """It has ended; members that were last heard by it, and have not left, may be dead."""
+        """A connection has ended: members that were last heard through it and have not left may be dead."""
         for name, group in self._groups.items():
-            there = {each.member_id for each in self._changes.groups.get(name, _NOBODY).members}
+            there = {each.member_id for each in self._diff.groups.get(name, _NOBODY).members}
             for member_id in there & group.members.keys():
                 member = group.members[member_id]
                 if member.connection == connection and not member.lost_ns:
@@ -318,7 +315,7 @@ class SeenGroups:
         group = self._groups[name]
         group.told_ns = self.now_ns
         seen = GroupSeen(state, max(0, group.generation), group.assignor, tuple(sorted(members)))
-        for event in self._changes.told(name, seen, self.now_ns, cause, left or {}):
+        for event in self._diff.told(name, seen, self.now_ns, cause, left or {}):
             self._events.pass_on(event)
 
 

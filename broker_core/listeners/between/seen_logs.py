@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from broker_core.broker.fetches import NOT_KNOWN
+from broker_core.broker.delivery_record import PUBLISHED_NOT_KNOWN
 from broker_core.log.batch import CONTROL_BIT, HEADER, HEADER_BYTES, LENGTH_FIELD_END, MAGIC, TRANSACTIONAL_BIT
-from broker_core.messages import MessageRun, TopicPartition
+from broker_core.messages import MessageRun, TopicPartition, grouped
 
 _MOST_RUNS: Final = 50_000  # of a partition; of older ones only the number is known
 _MARKER_TYPE_AT: Final = HEADER_BYTES + 8  # the lower byte of the type in a marker's key: 0 aborts, 1 commits
@@ -18,7 +18,7 @@ WAIT_NS: Final = 500_000_000  # for the answer that says who published what is m
 
 
 class Batch(NamedTuple):
-    """What a batch's header says; `start` is 0 in a request. Its CRC is the same wherever it goes."""
+    """The header of a record batch. `start` is 0 in a request; the CRC stays the same wherever the batch goes."""
 
     start: int
     messages: int
@@ -35,7 +35,7 @@ class Batch(NamedTuple):
 
 
 def batches_in(records: bytes | memoryview | None) -> Iterator[Batch]:
-    """Those that are whole, of magic 2."""
+    """The complete record batches in `records`, up to the first that is not of format version 2."""
     data, at = records or b"", 0
     while len(data) - at >= HEADER_BYTES:
         start, length, _, magic, crc, attributes, last, _, _, producer_id, *_ = HEADER.unpack_from(data, at)
@@ -46,6 +46,20 @@ def batches_in(records: bytes | memoryview | None) -> Iterator[Batch]:
         commit = control and size > _MARKER_TYPE_AT and data[at + _MARKER_TYPE_AT] == 1
         yield Batch(start, last + 1, size, crc, producer_id, control, transactional, commit)
         at += size
+
+
+def aborted_spans(batches: list[Batch], transactions: Iterable[Any]) -> list[range]:
+    """Where messages of the aborted `transactions` of a Fetch response are; those of a producer end one by one."""
+    aborted = grouped((each.producer_id, each.first_offset) for each in transactions)
+    spans = []
+    for batch in batches:
+        starts = aborted.get(batch.producer_id)
+        if batch.is_transactional and starts and batch.start >= starts[0]:
+            if batch.is_control:
+                del starts[0]
+            else:
+                spans.append(range(batch.start, batch.end))
+    return spans
 
 
 class Arrived(NamedTuple):
@@ -83,7 +97,7 @@ class SeenLog:
     # -- what is in it
 
     def arrived(self, found: Arrived, now_ns: int) -> list[Arrived]:
-        """What is new by it, in the order of offsets; what has to wait for what is in front of it comes later."""
+        """What is now known to be in the log, by offset; a batch after a gap is held back until the gap is filled."""
         if 0 < found.start - self.end_offset == self.markers_due:
             return self.fetched(found)
         if found.start > self.end_offset:
@@ -92,7 +106,7 @@ class SeenLog:
         return self._taken(found)
 
     def fetched(self, found: Arrived) -> list[Arrived]:
-        """As `arrived`, for what a client has been given: everything in front of it is there."""
+        """As `arrived`, for what a client has fetched: whatever lies before it in the log must exist."""
         return [*self._filled(found.start, None), *self._taken(found)]
 
     def ends(self, end: int, now_ns: int, since_ns: int | None) -> None:
@@ -107,7 +121,7 @@ class SeenLog:
         return bool(self._ahead or self._outside)
 
     def settled(self, now_ns: int) -> list[Arrived]:
-        """What is in the log, and did not come through here."""
+        """Messages that are in the log but did not pass through the ports, told after `WAIT_NS`."""
         found: list[Arrived] = []
         if self._ahead:
             first = min(self._ahead)
@@ -166,7 +180,7 @@ class SeenLog:
         self._aborted.sort(key=lambda span: span.start)
         del self._aborted[:-_MOST_RUNS]
 
-    # -- as `Fetches` asks a log
+    # -- as `DeliveryRecord` asks a log
 
     @property
     def segments(self) -> SeenLog:
@@ -179,12 +193,13 @@ class SeenLog:
         return max(0, end - start) - (bisect_left(self._markers, end) - bisect_left(self._markers, start))
 
     def runs(self, start: int, end: int) -> list[MessageRun]:
-        """Of offsets that hold no message there is none."""
+        """The messages at offsets `start` to `end`, which is excluded; offsets that hold no message are in no run."""
         found: list[MessageRun] = []
         if start < self._start:
             stop = min(end, self._start)
             published_ns = self._published_ns(self._place, start)
-            found.append(MessageRun(start, stop - start, 0, NOT_KNOWN if published_ns is None else published_ns))
+            since_ns = PUBLISHED_NOT_KNOWN if published_ns is None else published_ns
+            found.append(MessageRun(start, stop - start, 0, since_ns))
         at = max(0, bisect_right(self._runs, start, key=lambda run: run.offset) - 1)
         for run in self._runs[at:]:
             if run.offset >= end:

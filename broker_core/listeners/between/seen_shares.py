@@ -11,23 +11,22 @@ from broker_core.events import EventKind, EventStream
 from broker_core.listeners.between.rewriting import SHARE_FETCH
 from broker_core.listeners.between.seen import Seen
 from broker_core.messages import TopicPartition
-from broker_core.observation.kafka.changes import Changes
+from broker_core.observation.kafka.cluster_diff import ClusterDiff
 
 _SETTLED: Final = {
     1: (EventKind.ACKNOWLEDGED, ""),
     2: (EventKind.RELEASED, "released by its share consumer"),
     3: (EventKind.NACKED, "rejected by its share consumer"),
 }
-_Held = tuple[str, int]  # member and delivery count
 
 
 class SeenShares:
     def __init__(
-        self, changes: Changes, events: EventStream, parts: Callable[[Any], Iterable[tuple[TopicPartition, Any]]]
+        self, diff: ClusterDiff, events: EventStream, parts: Callable[[Any], Iterable[tuple[TopicPartition, Any]]]
     ) -> None:
-        self._changes, self._events, self._parts = changes, events, parts
+        self._diff, self._events, self._parts = diff, events, parts
         self._queues: set[str] = set()
-        self._held: dict[tuple[str, TopicPartition, int], _Held] = {}  # by offset
+        self._held: dict[tuple[str, TopicPartition, int], tuple[str, int]] = {}  # by offset: member, delivery count
 
     def settles(self, seen: Seen, asked: Any, answer: Any) -> None:
         """The acknowledgements of a request; those that the cluster has refused are none."""
@@ -49,7 +48,7 @@ class SeenShares:
                 self._say(seen, asked, kind, place, range(offset, offset + 1), held[1], cause)
 
     def acquires(self, seen: Seen, asked: Any, place: TopicPartition, part: Any) -> None:
-        """What a member is given of one partition."""
+        """Report the messages of one partition that a member of a share group has acquired."""
         for run in part.acquired_records:
             offsets = range(run.first_offset, run.last_offset + 1)
             self._say(seen, asked, EventKind.DELIVERED, place, offsets, run.delivery_count)
@@ -69,7 +68,7 @@ class SeenShares:
         queue = f"{asked.group_id}.{place[0]}"
         if queue not in self._queues:
             self._queues.add(queue)
-            count = self._changes.topics[place[0]].partitions
+            count = self._diff.topics[place[0]].partitions
             self._events.emit(seen.time_ns, EventKind.QUEUE_CREATED, topic=place[0], group=queue, count=count)
         self._events.emit(
             seen.time_ns,

@@ -17,7 +17,8 @@ from broker_core.errors import BrokerError
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.context import GoneError, HttpCall, HttpContext, Route
-from broker_core.listeners.http.gate import OriginGuard, RequestGate, problem_of, problem_with
+from broker_core.listeners.http.gate import OriginGuard, RequestGate
+from broker_core.listeners.http.problems import problem_of, problem_with
 from broker_core.listeners.http.routes import connections, mini_broker, registry
 from broker_core.operations.request import Problem
 from broker_core.version import program_version
@@ -35,7 +36,7 @@ _MEANINGS = {  # of error statuses
     415: "The body is not JSON",
     422: "The request is malformed",
     429: "A limit is reached; the header Retry-After says when to try again",
-    503: "The broker is closing, or its disk refuses",
+    503: "The broker is closing, its disk refuses, or time ran out; with Retry-After it may help to try again",
 }
 
 
@@ -167,9 +168,9 @@ def _endpoint(route: Route) -> Callable[[Request], Awaitable[Response]]:
             call.connection.failed(str(error))
             if route.refusal is not None:
                 return route.refusal(call, error)
-            return problem_of(error, context.metrics.retry_after_s(error))
+            return problem_of(error, context.host)
         except (GoneError, ClientDisconnect):
-            return problem_with(503, "the listener is closing", {"Retry-After": "1"})
+            return problem_with(503, "the listener is closing")
         if isinstance(found, Response):
             return found
         if found is None:

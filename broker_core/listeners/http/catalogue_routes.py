@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from broker_core.listeners.http.routes import access, connections, publishing, r
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.entry import READ, Entry
 from broker_core.operations.http_form import form_of
+from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.observe import WaitUntil
 from broker_core.operations.request import Request
 
@@ -27,14 +29,14 @@ def readable(call: HttpCall, entry: Entry, result: Any) -> Any:
         result = msgspec.structs.replace(result, **{visible.field: rows}) if visible.field else rows
     if any(right.kind in _CHECKED for right in entry.rights):
         return result
-    return _named(result, lambda name: call.may(READ, "topic", name) or call.may(READ, "queue", name))
+    return _named(result, cache(lambda name: call.may(READ, "topic", name) or call.may(READ, "queue", name)))
 
 
 def _named(value: Any, may_read: Callable[[str], bool]) -> Any:
     if isinstance(value, list):
         return [_named(each, may_read) for each in value]
-    if not isinstance(value, msgspec.Struct):
-        return value
+    if not isinstance(value, msgspec.Struct) or isinstance(value, MessageAnswer):
+        return value  # a message names no topic but its own
     changes = {
         field: type(found)(
             _named(each, may_read) for each in found if (topic := _topic(field, each)) is None or may_read(topic)

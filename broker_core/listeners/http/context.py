@@ -120,7 +120,7 @@ class HttpCall:
         return decoded(await read_body(self.request, self.context.limits, self.held), kind)
 
     def query(self, kind: type[T], *, passes_over: bool = False) -> T:
-        """As `query_of`."""
+        """The query parameters of the request; raises as `query_of`."""
         return query_of(self.request, kind, passes_over=passes_over)
 
     def path(self, name: str, kind: Any = str) -> Any:

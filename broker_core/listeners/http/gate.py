@@ -10,23 +10,24 @@ import ipaddress
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http import HTTPStatus
-from math import ceil
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import msgspec
-from msgspec import UNSET
 from starlette.requests import Request
-from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import is_loopback
 from broker_core.listeners.http.context import SLASH, HttpContext
+from broker_core.listeners.http.problems import problem_of, problem_with
 from broker_core.listeners.http.reading import HeldBytes
-from broker_core.operations.request import Problem
 
 _PORTS = {"http": 80, "https": 443}
+_SMALL_BYTES = 65_536  # answers up to this size fit a connection's buffer and are not counted
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class OriginGuard:
@@ -80,43 +81,6 @@ def _split(url: str) -> tuple[str, int | None, str] | None:
     return name.lower(), port, parts.scheme
 
 
-Headers = dict[str, str]
-
-
-def problem_of(error: BrokerError, retry_after_s: float = 1.0) -> Response:
-    status = error.code.status
-    headers: Headers = {}
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    elif status in {429, 503}:
-        headers["Retry-After"] = str(max(1, ceil(retry_after_s)))
-    return _answer(status, error.code.name, str(error), error.retriable, headers, error.possibly_stored)
-
-
-def problem_with(status: int, about: str = "", headers: Headers | None = None) -> Response:
-    """The response for an error of HTTP itself."""
-    found = HTTPStatus(status)
-    sentence = f"{found.phrase}: {about}." if about not in {"", found.phrase} else f"{found.phrase}."
-    return _answer(status, found.name, sentence, False, headers or {})
-
-
-def _answer(
-    status: int, code: str, sentence: str, retriable: bool, headers: Headers, possibly_stored: bool = False
-) -> Response:
-    body = msgspec.json.encode(
-        Problem(error=code, message=sentence, retriable=retriable, possibly_stored=possibly_stored or UNSET)
-    )
-    return Response(body, status, headers, "application/json")
-
-
-_SMALL_BYTES = 65_536  # answers up to this size fit a connection's buffer and are not counted
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-
 def _path(scope: Scope) -> str:
     """The path, with what keeps a slash in a name apart from those between the parts."""
     raw = scope.get("raw_path", b"").decode("latin-1")
@@ -142,7 +106,7 @@ class RequestGate:
         async def noting(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                length = int(_header({"headers": message["headers"]}, b"content-length") or 0)
+                length = int(_header(message, b"content-length") or 0)
                 if length > _SMALL_BYTES:
                     # An answer that a slow client does not read is held in memory, as a body is.
                     held.more(length)
@@ -183,7 +147,7 @@ class RequestGate:
             context.metrics.served(Request(scope), status, time.perf_counter() - begun_s)
 
 
-def _header(scope: Scope, name: bytes) -> str | None:
-    values = [value for key, value in scope["headers"] if key == name]
+def _header(message: Message, name: bytes) -> str | None:
+    values = [value for key, value in message["headers"] if key == name]
     # Two headers of one name are an attack: each reader may believe a different one.
     return values[0].decode("latin-1") if len(values) == 1 else None if not values else "\n"

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
+from broker_core.broker.group_offsets import Committer
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode, must
@@ -32,7 +33,7 @@ class Polled:
         self._polling: Reply[list[StoredMessage]] | None = None
 
     async def poll(self, wait: Wait, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
-        """At most `max_messages`; [] after `timeout_ms`. One request at a time. Raises as `Consumer.poll`."""
+        """At most `max_messages`; [] if none in `timeout_ms`. One request at a time. Raises as `Consumer.poll`."""
         async with self.busy:
             if not self._buffer:
                 if self._polling is None:
@@ -52,7 +53,14 @@ class Polled:
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
         """Read on from `offset`. Raises INVALID_REQUEST for a partition that it does not own."""
-        self._host.call(lambda _now: self.core.seek(topic, partition, offset))
+
+        def seek(_now: int) -> None:
+            self.core.seek(topic, partition, offset)
+            if self._polling is not None and self._polling.done and self._polling.error is None:  # nobody has taken it
+                fetched = self._polling.result()
+                fetched[:] = (each for each in fetched if (each.topic, each.partition) != (topic, partition))
+
+        self._host.call(seek)
         self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) != (topic, partition))
 
     @property
@@ -203,7 +211,7 @@ class Registered(Polled):
             mark = MARK if self.auto_commit else MANUAL_MARK
             commits = {(self.topic, number): OffsetAndMetadata(offset, mark) for number, offset in offsets.items()}
             self._host.call(
-                lambda now_ns: self._host.broker.offsets.commit(now_ns, self.name, self.name, "", -1, commits)
+                lambda now_ns: self._host.broker.offsets.commit(now_ns, self.name, Committer.of(self.name), commits)
             )
 
     @property

@@ -17,7 +17,6 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 
 from broker_core.clock import NS_PER_S
-from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
@@ -72,16 +71,6 @@ class Metrics(Collector):
         """Count an answered request. Unknown paths have no label, or labels would grow without bound."""
         route = getattr(request.scope.get("route"), "path", "")
         self._durations.labels(request.method if route else "", route, str(status)).observe(duration_s)
-
-    def retry_after_s(self, error: BrokerError) -> float:
-        """Seconds until a refused producer may be served, by the topic's rate."""
-        if error.code is not ErrorCode.THROTTLED:
-            return 1.0
-        names = [name for name in self._host.broker.topics.names() if name == error.about]
-        gate = self._host.call(lambda now_ns: self._host.broker.views.topic(now_ns, names[0]).gate) if names else None
-        if gate is None or gate.rate_limit_per_s is None or gate.tokens is None or gate.tokens >= 1:
-            return 1.0
-        return min(60.0, (1 - gate.tokens) / gate.rate_limit_per_s)
 
     def text(self) -> bytes:
         return generate_latest(self.registry)

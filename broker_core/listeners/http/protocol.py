@@ -39,7 +39,7 @@ class CountingTransport:
         self._pending: list[bytes] = []
 
     def write(self, data: bytes) -> None:
-        """As `asyncio.Transport.write`; small pieces are joined until the loop's next turn."""
+        """Send `data`; small pieces are joined until the loop's next turn."""
         if not data:
             return
         self._connection.bytes_out += len(data)

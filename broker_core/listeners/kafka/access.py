@@ -23,6 +23,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access import changes
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.kafka.call import ADMIN, DONE, FEW_ELEMENTS, READ, Answer, Call, api, failed, outcome
+from broker_core.messages import grouped
 from broker_core.operations.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota, SetUser
 
 if TYPE_CHECKING:
@@ -132,11 +133,7 @@ def _fits_name(binding: Binding, name: str | None, pattern_type: int) -> bool:
         if binding.pattern_type == _PREFIXED:
             return name.startswith(binding.resource_name)
         return binding.resource_name in {ANY_NAME, name}
-    return pattern_type in {  # -- ACLs
-        _ANY,
-        _MATCH,
-        binding.pattern_type,
-    } and name in {None, binding.resource_name}
+    return pattern_type in {_ANY, _MATCH, binding.pattern_type} and name in {None, binding.resource_name}
 
 
 @api("DescribeAcls", 29, 1, 3, most_elements=FEW_ELEMENTS)
@@ -144,9 +141,7 @@ def _describe_acls(call: Call, request: DescribeAclsRequest) -> Answer:
     """The ACLs that a filter is for, and the rules of the access file as far as ACLs can say the same."""
     call.must(READ, "broker")
     fits = acl_filter(request)
-    resources: dict[tuple[int, str, int], list[Binding]] = {}
-    for binding in filter(fits, bindings(call)):
-        resources.setdefault(binding[:3], []).append(binding)
+    resources = grouped((binding[:3], binding) for binding in filter(fits, bindings(call)))
     rows = [
         {
             "resource_type": resource_type,
@@ -215,9 +210,7 @@ _MECHANISM_NUMBERS: Final = {mechanism: number for number, mechanism in _MECHANI
 def _describe_user_scram_credentials(call: Call, request: DescribeUserScramCredentialsRequest) -> Answer:
     """The users that AlterUserScramCredentials made, with mechanisms and iterations; without names, all of them."""
     call.must(READ, "broker")
-    users: dict[str, list[ScramUser]] = {}
-    for credential in call.broker.access.credentials.all:
-        users.setdefault(credential.user.user, []).append(credential.user)
+    users = grouped((each.user.user, each.user) for each in call.broker.access.credentials.all)
     asked = Counter(each.name for each in request.users or ()) or Counter(users.keys())
     rows = [_described_user(name, users.get(name, []), times) for name, times in asked.items()]
     return {"results": rows, "error_message": ""}
@@ -303,7 +296,8 @@ def _describe_client_quotas(call: Call, request: DescribeClientQuotasRequest) ->
     types = {each.entity_type for each in request.components}
     found: dict[tuple[tuple[str, str], ...], list[dict[str, Any]]] = {}
     for quota in call.broker.access.quotas.all:
-        of = _names_of(quota)
+        entity = {USER: quota.user, CLIENT_ID: quota.client_id}
+        of = {entity_type: name for entity_type, name in entity.items() if name is not None}
         if all(fit(of) for fit in fits) and (not request.strict or set(of) == types):
             found.setdefault(tuple(of.items()), []).append({"key": quota.key, "value": quota.bytes_per_s})
     rows = []
@@ -311,12 +305,6 @@ def _describe_client_quotas(call: Call, request: DescribeClientQuotasRequest) ->
         named = [{"entity_type": kind, "entity_name": None if name == ANY_NAME else name} for kind, name in names]
         rows.append({"entity": named, "values": values})
     return {"entries": rows, "error_message": ""}
-
-
-def _names_of(quota: ClientQuota) -> dict[str, str]:
-    """The names of its entity by Kafka's types."""
-    named = {USER: quota.user, CLIENT_ID: quota.client_id}
-    return {entity_type: name for entity_type, name in named.items() if name is not None}
 
 
 def _quota_filter(component: Any) -> Callable[[dict[str, str]], bool]:

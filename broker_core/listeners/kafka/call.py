@@ -23,7 +23,7 @@ from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.kafka.readers import Readers
 from broker_core.listeners.kafka.share_sessions import ShareSessions
-from broker_core.messages import TopicPartition
+from broker_core.messages import TopicPartition, grouped
 from broker_core.operations.entry import Operation
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
@@ -39,24 +39,24 @@ NO_TOPIC_ID = UUID(int=0)
 _SLICE_S, _BETWEEN_SLICES_S = 0.01, 0.001
 
 # Errors of ours that Kafka's clients have another name for; what is in neither list has the same number.
-_NAMES_THERE = {
-    ErrorCode.UNAUTHORIZED: 58,  # SASL_AUTHENTICATION_FAILED
-    ErrorCode.FORBIDDEN: 29,  # TOPIC_AUTHORIZATION_FAILED
-    ErrorCode.MALFORMED_REQUEST: 42,
-    ErrorCode.REQUEST_TOO_LARGE: 10,
-    ErrorCode.DAMAGED: 2,
-    ErrorCode.CLOSED: 15,  # COORDINATOR_NOT_AVAILABLE: ask again
-    ErrorCode.UNKNOWN_QUEUE: 3,
-    ErrorCode.INVALID_LEASE: 121,  # INVALID_RECORD_STATE
-    ErrorCode.DUPLICATE_SEQUENCE_NUMBER: 46,
+_NAMES_THERE: dict[ErrorCode, int] = {
+    ErrorCode.UNAUTHORIZED: KafkaError.sasl_authentication_failed,
+    ErrorCode.FORBIDDEN: KafkaError.topic_authorization_failed,
+    ErrorCode.MALFORMED_REQUEST: KafkaError.invalid_request,
+    ErrorCode.REQUEST_TOO_LARGE: KafkaError.message_too_large,
+    ErrorCode.DAMAGED: KafkaError.corrupt_message,
+    ErrorCode.CLOSED: KafkaError.coordinator_not_available,  # ask again
+    ErrorCode.UNKNOWN_QUEUE: KafkaError.unknown_topic_or_partition,
+    ErrorCode.INVALID_LEASE: KafkaError.invalid_record_state,
+    ErrorCode.DUPLICATE_SEQUENCE_NUMBER: KafkaError.duplicate_sequence_number,
 }
-_FORBIDDEN: dict[str, int] = {
-    "topic": 29,
-    "queue": 29,
-    "group": 30,
-    "broker": 31,
-    "subject": 31,
-    "transactional_id": 53,
+_FORBIDDEN: dict[ResourceKind, KafkaError] = {
+    "topic": KafkaError.topic_authorization_failed,
+    "queue": KafkaError.topic_authorization_failed,
+    "group": KafkaError.group_authorization_failed,
+    "broker": KafkaError.cluster_authorization_failed,
+    "subject": KafkaError.cluster_authorization_failed,
+    "transactional_id": KafkaError.transactional_id_authorization_failed,
 }
 # What each right includes, as the bits of Kafka's operations (KIP-430): 3 READ, 4 WRITE, 5 CREATE, 6 DELETE, 7 ALTER,
 # 8 DESCRIBE, 9 CLUSTER_ACTION, 10 DESCRIBE_CONFIGS, 11 ALTER_CONFIGS, 12 IDEMPOTENT_WRITE.
@@ -65,7 +65,6 @@ _OPERATION_BITS: dict[ResourceKind, dict[Operation, tuple[int, ...]]] = {
     "group": {READ: (3, 8, 10), ADMIN: (6, 8, 10, 11)},
     "broker": {READ: (8, 10), WRITE: (12,), ADMIN: (5, 7, 8, 9, 10, 11)},
 }
-_UNKNOWN_SERVER_ERROR = -1
 DONE: dict[str, Any] = {"error_code": 0, "error_message": None}
 _LARGEST_KAFKA_CODE = 200
 
@@ -84,13 +83,13 @@ class Later(msgspec.Struct, frozen=True):
     work: Callable[[], Body]
 
 
-class WhenKept(msgspec.Struct, frozen=True):
+class WhenDurable(msgspec.Struct, frozen=True):
     """The answer, to be sent when all commits and members so far are on the disk."""
 
     body: Body
 
 
-Answer = Body | Waiting | Later | WhenKept | None  # None if no response is sent, as for acks=0
+Answer = Body | Waiting | Later | WhenDurable | None  # None if no response is sent, as for acks=0
 
 
 class KafkaContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -145,7 +144,7 @@ class Call(msgspec.Struct, frozen=True):
             raise ForbiddenError(kind, f"{may_not} {kind} {name[:249]}".rstrip())
 
     def operations(self, kind: ResourceKind, name: str = "") -> int:
-        """What the client may do, as the bits of Kafka's operations."""
+        """The operations that the client may perform on a resource, as Kafka's bit field."""
         allowed = (bits for right, bits in _OPERATION_BITS[kind].items() if self.may(right, kind, name))
         return sum(1 << bit for bit in {each for bits in allowed for each in bits})
 
@@ -159,8 +158,13 @@ class Call(msgspec.Struct, frozen=True):
         """Whether the client may do anything with the topic, so that its name is known to it."""
         return any(self.may(operation, "topic", topic) for operation in (READ, WRITE, ADMIN))
 
+    def must_see(self, topic: str) -> None:
+        """Raises FORBIDDEN, as for who lacks READ, unless the client `sees` the topic."""
+        if not self.sees(topic):
+            self.must(READ, "topic", topic)
+
     def readable(self, topics: Iterable[str]) -> set[str]:
-        """Those of `topics` that the client may read; the others are not named to it."""
+        """The `topics` that the client may read; the names of others must not be revealed to it."""
         return {name for name in topics if self.may(READ, "topic", name)}
 
     def must_read_all(self, topics: Iterable[str]) -> None:
@@ -287,7 +291,7 @@ class ForbiddenError(KafkaOnlyError):
     """The rules do not allow it; Kafka has an error for each kind of thing."""
 
     def __init__(self, kind: ResourceKind, about: str) -> None:
-        super().__init__(KafkaError(_FORBIDDEN[kind]), about, ErrorCode.FORBIDDEN)
+        super().__init__(_FORBIDDEN[kind], about, ErrorCode.FORBIDDEN)
 
 
 def check_leader_epoch(epoch: int) -> None:
@@ -303,9 +307,9 @@ def kafka_code(error: Exception | None) -> int:
     if isinstance(error, KafkaOnlyError):
         return error.kafka_code
     if not isinstance(error, BrokerError):
-        return _UNKNOWN_SERVER_ERROR
+        return KafkaError.unknown_server_error
     number = _NAMES_THERE.get(error.code, error.code.code)
-    return number if number <= _LARGEST_KAFKA_CODE else _UNKNOWN_SERVER_ERROR
+    return number if number <= _LARGEST_KAFKA_CODE else KafkaError.unknown_server_error
 
 
 def failed(error: BrokerError) -> dict[str, Any]:
@@ -340,6 +344,12 @@ def named(topic: Any) -> Body:
     """The topic that a row of a request means, in each of the words that responses have for it."""
     name = getattr(topic, "name", None) or getattr(topic, "topic", None) or getattr(topic, "topic_name", None) or ""
     return {"name": name, "topic": name, "topic_name": name, "topic_id": getattr(topic, "topic_id", None)}
+
+
+def by_topic(call: Call, places: tuple[TopicPartition, ...]) -> list[dict[str, Any]]:
+    """`places` grouped by topic, as answers list the partitions that a member reads."""
+    topics = grouped(places).items()
+    return [{"topic_id": call.topic_id(name), "topic_name": name, "partitions": rows} for name, rows in topics]
 
 
 def by_partition(

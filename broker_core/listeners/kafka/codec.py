@@ -58,9 +58,9 @@ def has_error_code(header: Header) -> bool:
     return "error_code" in {field.name for field in fields(load_response_schema(header.api_key, header.version))}
 
 
-def pieces(header: Header, version: int, body: Body) -> list[Data]:
+def pieces(header: Header, body: Body) -> list[Data]:
     """The frame of a response, its length in front: `StoredBatches` as they are, and what is between them."""
-    write, flexible_header = _response(header.api_key, version)
+    write, flexible_header = _response(header.api_key, header.version)
     parts: Parts = [_CORRELATION.pack(header.correlation_id) + (b"\0" if flexible_header else b"")]
     write(body, parts)
     found: list[Data] = []
@@ -74,9 +74,9 @@ def pieces(header: Header, version: int, body: Body) -> list[Data]:
     return [*found, b"".join(between)]
 
 
-def response(header: Header, version: int, body: Body) -> bytes:
+def response(header: Header, body: Body) -> bytes:
     """`pieces` in one."""
-    return b"".join(pieces(header, version, body))
+    return b"".join(pieces(header, body))
 
 
 @cache

@@ -30,7 +30,7 @@ BOOLEAN, STRING, INT, SHORT, LONG, LIST = 1, 2, 3, 4, 5, 7  # Kafka's numbers of
 
 
 def topic_defaults(call: Call) -> LogConfig:
-    """What a topic has that a Kafka client creates: what the broker was started with, and Kafka's retention."""
+    """Defaults of a topic that a Kafka client creates: those of the broker, with Kafka's retention if it has none."""
     log = call.context.host.config.log
     return log if log.retention_ms is not None else msgspec.structs.replace(log, retention_ms=_WEEK_MS)
 
@@ -103,7 +103,7 @@ def _synonym(name: str, value: str, source: int) -> dict[str, Any]:
 
 
 def _of_broker(call: Call) -> Iterator[dict[str, Any]]:
-    """What was chosen at its start, what stands in for settings of topics and groups, and their ranges."""
+    """The rows of a broker's settings: those of its start, its defaults for topics and groups, and their ranges."""
     tables = ((TOPIC_SETTINGS, topic_defaults(call)), (GROUP_SETTINGS, call.broker.groups.configs.usual))
     for settings, config in tables:
         for each in settings:

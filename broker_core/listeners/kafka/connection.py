@@ -2,6 +2,9 @@
 
 One request is served at a time, as Kafka does, so responses come in the order of the requests, and what follows a
 parked fetch waits in the socket. What cannot be read is answered by closing the connection.
+
+A request: `data_received` → `_serve_next` → `_serve` → `_answer_under_lock`, again when a `Waiting` is settled →
+`_deliver` → `_send` → `_done`, which has the loop call `_serve_next`.
 """
 
 from __future__ import annotations
@@ -9,16 +12,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import struct
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
-from itertools import islice
 from typing import Any, cast
+
+import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
@@ -40,24 +41,35 @@ from broker_core.listeners.kafka.call import (
     KafkaContext,
     Later,
     Waiting,
-    WhenKept,
+    WhenDurable,
     failed,
 )
 from broker_core.listeners.kafka.codec import Header, has_error_code, header_of, nearest_version, pieces, request_of
+from broker_core.listeners.kafka.frame_transport import FrameTransport, TooLargeError
 from broker_core.listeners.kafka.pieces import send_pieces
 from broker_core.listeners.kafka.refused import client_request, refused
 from broker_core.replies import Reply
 
 _log = logging.getLogger(__name__)
-_LENGTH = struct.Struct(">i")
-_MOST_PIECES = 1_024  # IOV_MAX of Linux
-_RESTS_S = 0.05  # between two looks whether a paused session goes on
+_PAUSED_S = 0.05  # between two looks whether a paused session goes on
 IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
 
 
 class DroppedError(Exception):
     """A fault closes the connection."""
+
+
+class RequestInProgress(msgspec.Struct, eq=False):
+    """A request from when its header is read until the next one may be served."""
+
+    header: Header
+    served: Served | None  # None once it is counted
+    client: str = ""
+    body: Any = None
+    fault: ClientFault | None = None  # that it meets
+    waiting: Waiting | None = None
+    throttle_ms: int = 0  # how long the next request waits
 
 
 class KafkaConnection(asyncio.Protocol):
@@ -67,169 +79,149 @@ class KafkaConnection(asyncio.Protocol):
         self._context, self._open, self._workers = context, others, workers
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._transport = cast(asyncio.Transport, None)
-        self._seen = cast(Connection, None)
+        self._frames = cast(FrameTransport, None)
+        self._record = cast(Connection, None)
         self._here = ("", 0)
-        self._buffer = bytearray()
         self._principal: Principal | None = ANYBODY if context.access.open else None
         # A client that omits the handshake means PLAIN, as Kafka's did before SaslHandshake 1.
         self._exchange = self._new_exchange(sasl.PLAIN)
-        self._waiting: Waiting | None = None
-        self._fault: ClientFault | None = None  # that the request meets which is served
-        self._served: Served | None = None  # the request that is served
-        self._refuse: Callable[[int], Body | None] = lambda _code: None  # that request, with an error code
-        self._throttle_ms = 0  # how long the next request waits
         self._busy = False  # a request is being served
-        self.held_bytes = 0  # what it has sent and nobody has served yet, and answers that it has not read
-        self._unread_bytes = 0
-        self._unsent: deque[memoryview] = deque()  # of the response, what the transport has not got
-        self._descriptor: int | None = None  # of the socket; None with TLS
-        self._stuck_since_s: float | None = None  # since then it has read nothing of what waits for it
-        self._partial_since_s: float | None = None
-        self._heard_s = time.monotonic()
-        self._reading = True
-        self._resting = False  # while the session is paused
-        self.lost = False
+        self._request: RequestInProgress | None = None  # that one, once its header is read
+        self._looks_again = False  # while the session is paused
         self._member_id = ""  # of the group that it named last
 
     # -- what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        context, known = self._context, self._principal is not None
         self._transport = cast(asyncio.Transport, transport)
-        if transport.get_extra_info("sslcontext") is None:
-            self._transport.set_write_buffer_limits(0)  # so it has nothing where we write, too
-            self._descriptor = transport.get_extra_info("socket").fileno()
+        most_bytes = context.limits.max_frame_bytes if known else STRANGERS_FRAME_BYTES
+        self._frames = FrameTransport(self._transport, most_bytes, context.budget, self._open.make_room)
         peer = transport.get_extra_info("peername") or ("", 0)
         here = transport.get_extra_info("sockname") or ("", 0)
         self._here = (here[0], here[1])
-        self._seen = self._context.connections.open(
+        self._record = context.connections.open(
             "kafka", f"{peer[0]}:{peer[1]}", lambda: self._in_loop(self._transport.abort)
         )
         if self._principal is not None:
-            self._seen.principal = self._principal.name
+            self._record.principal = self._principal.name
         self._open.add(self)
 
     def data_received(self, data: bytes) -> None:
-        self._heard_s = time.monotonic()
-        self._seen.heard_ns = self._context.host.now_ns
-        self._seen.bytes_in += len(data)
-        self._buffer += data
-        self._count_held()
-        self._go_on()
+        self._record.heard_ns = self._context.host.now_ns
+        self._record.bytes_in += len(data)
+        self._frames.receive(data)
+        self._serve_next()
 
     def pause_writing(self) -> None:
-        self._stuck_since_s = time.monotonic()
+        self._frames.pause_writing()
 
     def resume_writing(self) -> None:
-        self._stuck_since_s = None
-        self._push()
-        self._count_held()
-        self._go_on()
+        self._frames.resume_writing()
+        self._serve_next()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone; what it waited for is waited for no longer."""
-        self.lost = True
-        self._release()
-        readers, host, waiting = self._context.readers, self._context.host, self._waiting
-        self._waiting = None
+        """Release what the connection holds, and cancel the request that still waits."""
+        self._frames.release()
         self._open.remove(self)
-        if waiting is not None and waiting.cancel is not None and not host.closing:
-            cancel = waiting.cancel
-            self._tried(lambda: host.call(lambda _now: cancel()))
-        if readers.knows(self._seen.id) and not host.closing:
-            self._tried(lambda: host.call(lambda now_ns: readers.closed(now_ns, host.broker, self._seen.id)))
-        sessions = self._context.share_sessions
-        if sessions and not host.closing:
-            self._tried(lambda: host.call(lambda now_ns: sessions.lost(host.broker, now_ns, self._seen.id)))
-        self._context.connections.closed(self._seen)
-        if (self._member_id or self._seen.messages_in) and not host.closing:
-            self._tried(lambda: host.call(self._tell_end))
+        if self._record.requests and not self._context.host.closing:
+            self._or_close(lambda: self._context.host.call(self._end))
+        self._context.connections.closed(self._record)
 
-    def _tell_end(self, now_ns: int) -> None:
-        seen, host = self._seen, self._context.host
-        host.broker.groups.lost(now_ns, seen.group, self._member_id)
-        if seen.messages_in and not self._context.connections.publishes(seen.client):
-            host.events.emit(now_ns, EventKind.CONNECTION_ENDED, client=seen.client)
+    def _end(self, now_ns: int) -> None:
+        context, record, request = self._context, self._record, self._request
+        broker = context.host.broker
+        try:
+            if request is not None and request.waiting is not None:
+                cancel, request.waiting = request.waiting.cancel, None
+                if cancel is not None:
+                    cancel()
+        finally:
+            context.readers.closed(now_ns, broker, record.id)
+            context.share_sessions.lost(broker, now_ns, record.id)
+            context.connections.closed(record)
+            broker.groups.lost(now_ns, record.group, self._member_id)
+            if record.messages_in and not context.connections.publishes(record.client):
+                context.host.events.emit(now_ns, EventKind.CONNECTION_ENDED, client=record.client)
 
-    # -- deadlines
-
-    def check(self, now_s: float) -> None:
-        """Cut it if it has been silent or slow for too long."""
-        limits = self._context.limits
-        if self._unread_bytes:
-            before_bytes = self._unread_bytes
-            self._count_held()
-            if self._stuck_since_s is not None and self._unread_bytes < before_bytes:
-                self._stuck_since_s = now_s
-        partial_ms = limits.header_timeout_ms if self._principal is None else limits.body_timeout_ms
-        if self._partial_since_s is not None and now_s - self._partial_since_s > partial_ms / 1_000:
-            self._hang_up("a request that does not end")
-        elif self._stuck_since_s is not None and now_s - self._stuck_since_s > limits.write_timeout_ms / 1_000:
-            self._hang_up("it does not read its responses")
-        elif not self._busy and now_s - self._heard_s > IDLE_S:
-            self._hang_up("it was silent")
-        elif self._principal is None and now_s - self._heard_s > limits.header_timeout_ms / 1_000:
-            self._hang_up("it did not authenticate in time")
+    # -- its end
 
     @property
     def is_known(self) -> bool:
         return self._principal is not None
 
-    def _count_held(self) -> None:
-        self._unread_bytes = self._transport.get_write_buffer_size() + sum(map(len, self._unsent))
-        held_bytes = len(self._buffer) + self._unread_bytes
-        self._context.budget.bytes += held_bytes - self.held_bytes
-        self.held_bytes = held_bytes
+    @property
+    def held_bytes(self) -> int:
+        return self._frames.held_bytes
+
+    def check(self, now_s: float) -> None:
+        """Cut it if it has been silent or slow for too long."""
+        limits, silent_s = self._context.limits, now_s - self._frames.heard_s
+        partial_ms = limits.header_timeout_ms if self._principal is None else limits.body_timeout_ms
+        why = self._frames.overdue(now_s, partial_ms, limits)
+        if not why and not self._busy and silent_s > IDLE_S:
+            why = "it was silent"
+        if not why and self._principal is None and silent_s > limits.header_timeout_ms / 1_000:
+            why = "it did not authenticate in time"
+        if why:
+            self._hang_up(why)
 
     def cut(self, why: str) -> None:
         """End it at once; its last error says why."""
         self._hang_up(why)
         self._open.remove(self)
-        self._release()
-
-    def _release(self) -> None:
-        self._buffer.clear()
-        self._unsent.clear()
-        self._context.budget.bytes -= self.held_bytes
-        self.held_bytes = self._unread_bytes = 0
+        self._frames.release()
 
     def abort(self) -> None:
         self._transport.abort()
 
     def _hang_up(self, why: str) -> None:
         if not self._transport.is_closing():
-            self._seen.failed(f"cut: {why}")
-            self._note(0)
+            self._record.failed(f"cut: {why}")
+            self._count(0)
             self._transport.abort()
 
-    # -- frames
+    def _or_close(self, action: Callable[[], object]) -> None:
+        """`action()`; what it raises ends the connection, as Kafka does if it cannot answer."""
+        try:
+            action()
+        except DroppedError:
+            self._count(0)
+            self._transport.close()
+        except BrokerError as error:
+            self._hang_up(str(error))
+        except Exception:
+            _log.exception("a request could not be served")
+            self._hang_up("a fault of the broker")
 
-    def _go_on(self) -> None:
+    # -- the loop
+
+    def _serve_next(self) -> None:
         """Serve received requests, one after the other."""
-        while not (self._busy or self._transport.is_closing() or self._stuck_since_s is not None):
-            if self._buffer and self._rests():
+        frames = self._frames
+        while not self._busy and frames.is_open_for_frames and (frames.is_idle or not self._is_paused()):
+            try:
+                frame = frames.next_frame()
+            except TooLargeError as error:
+                self._hang_up(str(error))
                 break
-            frame = self._next_frame()
             if frame is None:
                 break
             self._busy = True
-            self._tried(partial(self._serve, frame))
-        held = self._busy or self._stuck_since_s is not None
-        reading = not held or len(self._buffer) < self._most_bytes()
-        if reading != self._reading and not self._transport.is_closing():
-            self._reading = reading
-            (self._transport.resume_reading if reading else self._transport.pause_reading)()
+            self._or_close(partial(self._serve, frame))
+        frames.read_on(self._busy or self._looks_again)
 
-    def _rests(self) -> bool:
+    def _is_paused(self) -> bool:
         """Whether the session is paused, so that requests wait; it looks again soon."""
         paused = self._context.host.is_paused
-        if paused and not self._resting:
-            self._resting = True
-            self._loop.call_later(_RESTS_S, self._wake)
+        if paused and not self._looks_again:
+            self._looks_again = True
+            self._loop.call_later(_PAUSED_S, self._look_again)
         return paused
 
-    def _wake(self) -> None:
-        self._resting = False
-        self._go_on()
+    def _look_again(self) -> None:
+        self._looks_again = False
+        self._serve_next()
 
     def _in_loop(self, action: Callable[[], object]) -> None:
         """Run `action` in the listener's thread, from any; not at all if the listener is closed."""
@@ -237,165 +229,143 @@ class KafkaConnection(asyncio.Protocol):
         with contextlib.suppress(RuntimeError):
             (self._loop.call_soon if here else self._loop.call_soon_threadsafe)(action)  # the latter wakes the loop
 
-    def _later(self, delay_s: float) -> Reply[None]:
+    def _after(self, delay_s: float) -> Reply[None]:
         """Settled in the listener's thread after `delay_s`; from any thread."""
         over: Reply[None] = Reply()
         self._in_loop(lambda: self._loop.call_later(delay_s, over.resolve, None))
         return over
 
-    def _most_bytes(self) -> int:
-        return STRANGERS_FRAME_BYTES if self._principal is None else self._context.limits.max_frame_bytes
-
-    def _next_frame(self) -> Data | None:
-        buffer = self._buffer
-        if len(buffer) < _LENGTH.size:
-            self._partial_since_s = None if not buffer else self._partial_since_s or time.monotonic()
-            return None
-        (size,) = _LENGTH.unpack_from(buffer)
-        if not 0 < size <= self._most_bytes():
-            self._hang_up(f"a request of {size} bytes, where {self._most_bytes()} are the most")
-            return None
-        end = _LENGTH.size + size
-        if len(buffer) < end:
-            self._open.make_room()
-            self._partial_since_s = self._partial_since_s or time.monotonic()
-            return None
-        self._partial_since_s = None
-        if 2 * end < len(buffer):
-            frame = memoryview(bytes(memoryview(buffer)[:end]))
-            del buffer[:end]
-        else:  # what is behind it is less to copy
-            frame, self._buffer = memoryview(buffer)[:end], buffer[end:]
-        self._count_held()
-        return frame[_LENGTH.size :]
-
     # -- serving
 
     def _serve(self, frame: Data) -> None:
         header = header_of(frame)
-        self._fault = None
-        self._seen.requests += 1
+        self._record.requests += 1
         api = TABLE.get(header.api_key)
         if api is None or not api.oldest <= header.version <= api.newest:
             self._answer_unsupported(header, frame)
             return
-        self._begin(header, api.name, frame)
-        client, request = request_of(header, frame, api.most_elements)
-        self._seen.client = client[:100]
-        self._seen.group = getattr(request, "group_id", None) or self._seen.group
-        self._member_id = getattr(request, "member_id", None) or self._member_id
+        request = self._begin(header, api.name, frame)
+        request.client, body = request_of(header, frame, api.most_elements)
+        request.body = body
+        self._record.client = request.client[:100]
+        self._record.group = getattr(body, "group_id", None) or self._record.group
+        self._member_id = getattr(body, "member_id", None) or self._member_id
         if self._principal is None and api.name not in _BEFORE_AUTHENTICATION:
             raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it authenticated")
         if api.name == "SaslHandshake":
-            self._exchange = self._new_exchange(request.mechanism)
-            self._write(header, header.version, sasl.handshake(request))
+            self._exchange = self._new_exchange(body.mechanism)
+            self._send(request, sasl.handshake(body))
         elif api.name == "SaslAuthenticate":
-            self._authenticate(header, request)
+            self._authenticate(request)
         else:
-            self._handle(header, client, request, len(frame))
+            self._answer_under_lock(request, lambda now_ns: self._judge(request, now_ns, len(frame)))
 
-    def _begin(self, header: Header, api: str, frame: Data) -> None:
-        began_ns, errors = time.perf_counter_ns(), self._seen.errors
-        self._served = Served(api, header.version, header.correlation_id, len(frame), began_ns, errors)
+    def _begin(self, header: Header, api: str, frame: Data) -> RequestInProgress:
+        began_ns, errors = time.perf_counter_ns(), self._record.errors
+        served = Served(api, header.version, header.correlation_id, len(frame), began_ns, errors)
+        self._request = request = RequestInProgress(header, served)
+        return request
 
     def _answer_unsupported(self, header: Header, frame: Data) -> None:
-        """UNSUPPORTED_VERSION, in the nearest version whose form is known; closed where that has no place for it."""
+        """Answers UNSUPPORTED_VERSION in the nearest version whose form is known.
+
+        Or closes the connection if the response has no error field.
+        """
         name = TABLE[header.api_key].name if header.api_key in TABLE else f"API {header.api_key}"
         error = BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"{name} v{header.version} is not served")
-        self._begin(header, name, frame)
-        self._seen.failed(str(error))
-        if name == "ApiVersions":
-            self._write(header, 0, versions(error.code))
-            return
-        nearest = nearest_version(header)
-        if self._principal is None or nearest is None:
+        request = self._begin(header, name, frame)
+        self._record.failed(str(error))
+        nearest = 0 if name == "ApiVersions" else nearest_version(header)
+        if nearest is None:
             raise error
-        known = Header(header.api_key, nearest, header.correlation_id)
+        request.header = known = Header(header.api_key, nearest, header.correlation_id)
         body: Body | None = None
-        if header.version >= nearest:
+        if name == "ApiVersions":
+            body = versions(error.code)
+        elif self._principal is None:
+            raise error
+        elif header.version >= nearest:
             # What a later version adds stands behind the rest.
             with contextlib.suppress(BrokerError):
-                client, request = request_of(known, frame, MOST_ELEMENTS)
-                principal = self._principal
-                body = self._context.host.call(
-                    lambda now_ns: refused(
-                        self._call(known, client, principal, now_ns), header.api_key, request, error.code.code
-                    )
-                )
+                request.client, request.body = request_of(known, frame, MOST_ELEMENTS)
+                body = self._context.host.call(lambda _now: self._refused(request, error.code.code))
         if body is None and has_error_code(known):
             body = failed(error)
         if body is None:
             raise error
-        self._write(known, nearest, body)
+        self._send(request, body)
 
     def _new_exchange(self, mechanism: str) -> sasl.Exchange:
         context = self._context
         return sasl.Exchange(context.access, context.host.broker.access.credentials, mechanism)
 
-    def _authenticate(self, header: Header, request: Any) -> None:
+    def _authenticate(self, request: RequestInProgress) -> None:
         try:
-            answer = self._exchange.step(bytes(request.auth_bytes))
+            answer = self._exchange.step(bytes(request.body.auth_bytes))
         except BrokerError as error:
-            self._seen.failed(str(error))
-            self._write(header, header.version, failed(error))
+            self._record.failed(str(error))
+            self._send(request, failed(error))
             self._transport.close()
             return
         if self._exchange.principal is not None:
             self._principal = self._exchange.principal
+            self._frames.most_bytes = self._context.limits.max_frame_bytes
             self._open.authenticated(self)
-            self._seen.principal = self._principal.name
-        self._write(header, header.version, {"auth_bytes": answer})
+            self._record.principal = self._principal.name
+        self._send(request, {"auth_bytes": answer})
 
-    def _handle(self, header: Header, client: str, request: Any, size_bytes: int) -> None:
-        api, principal = TABLE[header.api_key], self._principal or ANYBODY  # a stranger may ask for versions only
-        self._refuse = lambda code: refused(self._call(header, client, principal, 0), api.key, request, code)
+    def _judge(self, request: RequestInProgress, now_ns: int, size_bytes: int) -> Answer:
+        """The answer to a request of `size_bytes`, by the fault that it meets if there is one."""
+        faults = self._context.host.broker.client_faults
+        if faults.any:
+            api = TABLE[request.header.api_key].name
+            request.fault = faults.judge(now_ns, client_request(self._call(request, now_ns), api, request.body))
+            if request.fault is not None:
+                return self._disturbed(request, request.fault, now_ns, size_bytes)
+        return self._handled(request, now_ns)
 
-        def serve(now_ns: int) -> Answer:
-            call = self._call(header, client, principal, now_ns)
-            try:
-                return api.handle(call, request)
-            except BrokerError as error:
-                self._seen.failed(str(error))
-                return failed(error)
+    def _handled(self, request: RequestInProgress, now_ns: int) -> Answer:
+        try:
+            return TABLE[request.header.api_key].handle(self._call(request, now_ns), request.body)
+        except BrokerError as error:
+            self._record.failed(str(error))
+            return failed(error)
 
-        def judge(now_ns: int) -> Answer:
-            faults = self._context.host.broker.client_faults
-            if faults.any:
-                call = self._call(header, client, principal, now_ns)
-                self._fault = faults.judge(now_ns, client_request(call, api.name, request))
-            return serve(now_ns) if self._fault is None else self._disturbed(self._fault, serve, now_ns, size_bytes)
-
-        self._answer_under_lock(header, judge)
-
-    def _disturbed(self, fault: ClientFault, serve: Callable[[int], Answer], now_ns: int, size_bytes: int) -> Answer:
-        """What a request of `size_bytes` that meets `fault` is answered, or that it is served, now or later."""
-        said = f"fault {fault.name}: {fault.what}"
-        self._seen.failed(said)
+    def _disturbed(self, request: RequestInProgress, fault: ClientFault, now_ns: int, size_bytes: int) -> Answer:
+        """The answer to a request that `fault` affects; `Waiting` if it is delayed."""
+        what = f"fault {fault.name}: {fault.what}"
+        self._record.failed(what)
         if fault.effect == "hold":
-            over = self._context.host.broker.client_faults.over(fault.name)
-            return Waiting(over, lambda _over, later_ns: serve(later_ns))
+            ended = self._context.host.broker.client_faults.ended(fault.name)
+            return Waiting(ended, lambda _ended, later_ns: self._handled(request, later_ns))
         late_s = fault.late_s(size_bytes)
         if late_s:
-            return Waiting(self._later(late_s), lambda _over, later_ns: serve(later_ns))
+            return Waiting(self._after(late_s), lambda _over, later_ns: self._handled(request, later_ns))
         if not fault.answer and fault.effect != "drop":
-            return serve(now_ns)
-        body = self._refuse(KAFKA_ERRORS[fault.answer]) if fault.answer else None
+            return self._handled(request, now_ns)
+        body = self._refused(request, KAFKA_ERRORS[fault.answer]) if fault.answer else None
         if body is None:
-            raise DroppedError(said)
+            raise DroppedError(what)
         return body
 
-    def _call(self, header: Header, client: str, principal: Principal, now_ns: int) -> Call:
+    def _refused(self, request: RequestInProgress, code: int) -> Body | None:
+        """A response that is that error and nothing else; None if the API has no place for one."""
+        return refused(self._call(request, 0), request.header.api_key, request.body, code)
+
+    def _call(self, request: RequestInProgress, now_ns: int) -> Call:
         return Call(
             self._context,
-            self._seen,
-            principal,
-            client or f"kafka-{self._seen.id}",
-            header.version,
+            self._record,
+            self._principal or ANYBODY,  # a stranger may ask for versions only
+            request.client or f"kafka-{self._record.id}",
+            request.header.version,
             now_ns,
             *self._here,
         )
 
-    def _answer_under_lock(self, header: Header, ask: Callable[[int], Answer]) -> None:
+    # -- answering
+
+    def _answer_under_lock(self, request: RequestInProgress, ask: Callable[[int], Answer]) -> None:
         """`ask(now_ns)` under the host's lock, and deliver what it answers, now or later."""
 
         def run(now_ns: int) -> Answer:
@@ -403,153 +373,118 @@ class KafkaConnection(asyncio.Protocol):
             while isinstance(answer, Waiting) and answer.reply.done:
                 answer = answer.answer(answer.reply, now_ns)
             if isinstance(answer, Waiting):
-                waiting = self._waiting = answer
-                waiting.reply.then(lambda _reply: self._in_loop(lambda: self._came(header, waiting)))
+                waiting = request.waiting = answer
+                waiting.reply.then(lambda _reply: self._in_loop(lambda: self._resume(request, waiting)))
             return answer
 
-        self._deliver(header, self._context.host.call(run))
+        self._deliver(request, self._context.host.call(run))
 
-    def _deliver(self, header: Header, answer: Answer) -> None:
+    def _resume(self, request: RequestInProgress, waiting: Waiting) -> None:
+        if request.waiting is waiting:
+            request.waiting = None
+            self._or_close(
+                lambda: self._answer_under_lock(request, lambda now_ns: waiting.answer(waiting.reply, now_ns))
+            )
+
+    def _deliver(self, request: RequestInProgress, answer: Answer) -> None:
         if answer is None:
-            self._answer_nothing()
+            self._answer_nothing(request)
         elif isinstance(answer, Later):
-            self._answer_from_worker(header, answer.work)
-        elif isinstance(answer, WhenKept):
-            self._answer_when_kept(header, answer.body)
+            self._answer_from_worker(request, answer.work)
+        elif isinstance(answer, WhenDurable):
+            self._answer_when_durable(request, answer.body)
         elif not isinstance(answer, Waiting):
-            self._write(header, header.version, answer)
+            self._send(request, answer)
 
-    def _answer_nothing(self) -> None:
-        if self._fault is not None and self._fault.effect == "lose_reply":
-            self._note(0)
+    def _answer_nothing(self, request: RequestInProgress) -> None:
+        if request.fault is not None and request.fault.effect == "lose_reply":
+            self._count(0)
             self._transport.close()
         else:
-            self._throttle_ms = self._throttle(0)
-            self._note(0)
-            self._done()
+            request.throttle_ms = self._throttle_ms(request, 0)
+            self._count(0)
+            self._done(request)
 
-    def _answer_from_worker(self, header: Header, make: Callable[[], Body]) -> None:
+    def _answer_from_worker(self, request: RequestInProgress, make: Callable[[], Body]) -> None:
         def work() -> tuple[Body, list[Data]]:
             body = make()
-            return body, pieces(header, header.version, body)
+            return body, pieces(request.header, body)
 
         def made(future: Future[tuple[Body, list[Data]]]) -> None:
-            self._in_loop(lambda: self._tried(lambda: self._send(header, *future.result())))
+            self._in_loop(lambda: self._or_close(lambda: self._send(request, *future.result())))
 
         self._workers.submit(work).add_done_callback(made)
 
-    def _answer_when_kept(self, header: Header, body: Body) -> None:
-        kept: Reply[None] = self._context.host.kept()
-        if kept.done:
-            self._write(header, header.version, body)
-        else:
-            waiting = Waiting(kept, lambda done, _now_ns: self._kept(done, body))
-            self._answer_under_lock(header, lambda _now: waiting)
-
-    def _kept(self, done: Reply[None], body: Body) -> Answer:
+    def _answer_when_durable(self, request: RequestInProgress, body: Body) -> None:
         """`body`, or what Kafka's coordinator answers if it cannot write: clients ask again."""
-        if done.error is None:
-            return body
-        self._seen.failed(str(done.error))
-        return self._refuse(KAFKA_ERRORS["NOT_COORDINATOR"])
 
-    def _came(self, header: Header, waiting: Waiting) -> None:
-        if self._waiting is waiting:
-            self._waiting = None
-            self._tried(lambda: self._answer_under_lock(header, lambda now_ns: waiting.answer(waiting.reply, now_ns)))
+        def answer(done: Reply[None], _now_ns: int) -> Answer:
+            if done.error is None:
+                return body
+            self._record.failed(str(done.error))
+            return self._refused(request, KAFKA_ERRORS["NOT_COORDINATOR"])
 
-    def _write(self, header: Header, version: int, body: Body) -> None:
-        self._send(header, body, pieces(header, version, body))
+        durable: Reply[None] = self._context.host.durable()
+        if durable.done:
+            self._send(request, body)
+        else:
+            self._answer_under_lock(request, lambda _now: Waiting(durable, answer))
 
-    def _send(self, header: Header, body: Body, frame: list[Data]) -> None:
-        fault, size_bytes = self._fault, sum(map(len, frame))
-        self._throttle_ms = self._throttle(size_bytes)
-        if self._throttle_ms:
-            frame = pieces(header, header.version, {**body, "throttle_time": self._throttle_ms})
+    def _send(self, request: RequestInProgress, body: Body, frame: list[Data] | None = None) -> None:
+        """Send `body`, of which `frame` is the bytes, unless the fault loses it; then the next request may come."""
+        header, fault = request.header, request.fault
+        frame = pieces(header, body) if frame is None else frame
+        size_bytes = sum(map(len, frame))
+        request.throttle_ms = self._throttle_ms(request, size_bytes)
+        if request.throttle_ms:
+            frame = pieces(header, {**body, "throttle_time": request.throttle_ms})
         if fault is not None and fault.effect in {"lose_reply", "cut_reply"}:
             if fault.effect == "cut_reply":
                 self._transport.write(b"".join(frame)[: size_bytes // 2])
-            self._note(0)
+            self._count(0)
             self._transport.close()
             return
-        self._seen.bytes_out += size_bytes
-        self._note(size_bytes)  # before the client knows
+        self._record.bytes_out += size_bytes
+        self._count(size_bytes)  # before the client knows
+        done = partial(self._done, request)
         if fault is not None and fault.effect in {"bandwidth", "slice"}:
-            later, whole = self._later, memoryview(b"".join(frame))
-            send_pieces(whole, fault, lambda s, action: later(s).then(lambda _over: action()), self._put, self._done)
+            after, whole = self._after, memoryview(b"".join(frame))
+            send_pieces(whole, fault, lambda s, go_on: after(s).then(lambda _over: go_on()), self._frames.write, done)
         else:
-            self._put(*frame)
-            self._done()
+            self._frames.write(*frame)
+            done()
 
-    def _put(self, *data: Data) -> bool:
-        """False if nobody reads it any more."""
-        if not self._transport.is_closing():
-            self._unsent.extend(map(memoryview, data))
-            self._push()
-            self._count_held()
-            if self._unread_bytes:
-                self._open.make_room()
-        return not self._transport.is_closing()
-
-    def _push(self) -> None:
-        """Give the socket what it takes, without a copy. The transport gets what comes next, and says when to go on."""
-        unsent, transport = self._unsent, self._transport
-        while unsent and self._stuck_since_s is None and not transport.is_closing():
-            if self._descriptor is not None and len(unsent) > 1:
-                sent_bytes = 0
-                with contextlib.suppress(OSError):  # the transport meets it, too
-                    sent_bytes = os.writev(self._descriptor, [*islice(unsent, _MOST_PIECES)])
-                while unsent and sent_bytes >= len(unsent[0]):
-                    sent_bytes -= len(unsent.popleft())
-                if unsent:
-                    unsent[0] = unsent[0][sent_bytes:]
-            if unsent:
-                transport.write(unsent.popleft())
-
-    def _done(self) -> None:
-        throttle_ms, self._throttle_ms = self._throttle_ms, 0
-        if throttle_ms:
-            self._later(throttle_ms / 1_000).then(lambda _over: self._next())
-        else:
-            self._next()
-
-    def _throttle(self, reply_bytes: int) -> int:
+    def _throttle_ms(self, request: RequestInProgress, reply_bytes: int) -> int:
         """How many milliseconds the client is held for, by a fault or by its quota."""
-        fault = self._fault
+        fault = request.fault
         if fault is not None and fault.effect == "throttle":
             return round(fault.delay_ms)
-        served, principal = self._served, self._principal
+        served, principal = request.served, self._principal
         if served is None or principal is None:
             return 0
         return quota_throttle_ms(
             self._context.host,
             principal.name,
-            self._seen.client,
+            self._record.client,
             served.api,
             size_bytes=served.size_bytes,
             reply_bytes=reply_bytes,
         )
 
-    def _note(self, reply_bytes: int) -> None:
-        served, self._served = self._served, None
-        if served is not None:
-            self._context.connections.answered(self._seen, served, reply_bytes)
+    def _count(self, reply_bytes: int) -> None:
+        """Count the request that is served as answered; 0 bytes are no response. Only the first time."""
+        if self._request is not None and self._request.served is not None:
+            served, self._request.served = self._request.served, None
+            self._context.connections.answered(self._record, served, reply_bytes)
+
+    def _done(self, request: RequestInProgress) -> None:
+        """Another request may be served, once the throttle time has passed."""
+        if request.throttle_ms:
+            self._after(request.throttle_ms / 1_000).then(lambda _over: self._next())
+        else:
+            self._next()
 
     def _next(self) -> None:
-        self._busy = False
-        self._refuse = lambda _code: None  # it would hold the request
+        self._busy, self._request = False, None
         # A request that was answered at once is followed by the next in the loop that called.
-        self._loop.call_soon(self._go_on)
-
-    def _tried(self, action: Callable[[], object]) -> None:
-        """`action()`; what it raises ends the connection, as Kafka does if it cannot answer."""
-        try:
-            action()
-        except DroppedError:
-            self._note(0)
-            self._transport.close()
-        except BrokerError as error:
-            self._hang_up(str(error))
-        except Exception:
-            _log.exception("a request could not be served")
-            self._hang_up("a fault of the broker")
+        self._loop.call_soon(self._serve_next)

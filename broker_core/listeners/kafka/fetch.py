@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 _MOST_BYTES = 64 * 1_048_576
 
 
-class _Place(msgspec.Struct, frozen=True):
-    """What is fetched of one partition; `topic` is the row of the request that names it."""
+class _FetchedPartition(msgspec.Struct, frozen=True):
+    """A partition in a Fetch request; `topic` is the row of the request that names it."""
 
     topic: Any
     partition: int
@@ -59,7 +59,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    places: list[_Place]
+    places: list[_FetchedPartition]
     session: FetchSession | None
     min_bytes: int
     limit_bytes: int
@@ -90,10 +90,10 @@ def _fetch(call: Call, request: FetchRequest) -> Answer:
     return _answer(call, wanted)
 
 
-def _session(call: Call, request: FetchRequest) -> tuple[FetchSession | None, list[_Place]]:
+def _session(call: Call, request: FetchRequest) -> tuple[FetchSession | None, list[_FetchedPartition]]:
     """The session of the request, if any, and the partitions that are fetched."""
     given = [
-        _Place(
+        _FetchedPartition(
             topic,
             each.partition,
             each.fetch_offset,
@@ -145,7 +145,7 @@ def _answer(call: Call, wanted: _Wanted) -> Answer:
     return Waiting(reply, again, lambda: reply.resolve(None))
 
 
-def _read_all(call: Call, places: list[_Place], limit_bytes: int) -> list[_Read]:
+def _read_all(call: Call, places: list[_FetchedPartition], limit_bytes: int) -> list[_Read]:
     left_bytes = limit_bytes
     found: list[_Read] = []
     topics: dict[Hashable, str | _Read] = {}
@@ -168,7 +168,7 @@ def _readable(call: Call, topic: Any) -> str | _Read:
         return _Read(None, kafka_code(error), aborted=[])
 
 
-def _read(call: Call, name: str, place: _Place, left_bytes: int) -> _Read:
+def _read(call: Call, name: str, place: _FetchedPartition, left_bytes: int) -> _Read:
     aborted: list[AbortedTransaction] | None = []  # for an unknown partition, and null for other errors, as in Kafka
     try:
         log = call.broker.logs.partition(name, place.partition)
@@ -189,7 +189,7 @@ def _read(call: Call, name: str, place: _Place, left_bytes: int) -> _Read:
         return _Read(name, kafka_code(error), aborted=aborted)
 
 
-def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
+def _tell(call: Call, places: list[_FetchedPartition], found: list[_Read]) -> None:
     """Note what was handed out, and to which groups."""
     for place, read in zip(places, found, strict=True):
         if not read.records or read.name is None:
@@ -204,7 +204,7 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
         call.context.readers.fetched(call.now_ns, call.broker, call.connection.id, call.client, fetched)
 
 
-def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]) -> Body:
+def _body(session: FetchSession | None, places: list[_FetchedPartition], found: list[_Read]) -> Body:
     topics: dict[Hashable, dict[str, Any]] = {}
     for place, read in zip(places, found, strict=True):
         said = (read.error, read.high_watermark, read.last_stable_offset, read.start_offset)

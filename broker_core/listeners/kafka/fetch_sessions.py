@@ -66,7 +66,7 @@ class FetchSessions:
         return made
 
     def make_room(self) -> None:
-        """Those that were not used longest go if there are too many, or too many partitions in all."""
+        """Drop the least recently used sessions while there are too many, or too many partitions in all of them."""
         while len(self._sessions) > 1 and (
             len(self._sessions) > MOST_SESSIONS
             or sum(len(each.places) for each in self._sessions.values()) > MOST_PLACES_TOGETHER

@@ -5,10 +5,23 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kio.schema.errors import ErrorCode as KafkaError
+
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import JOINING, ConsumerHeartbeat, JoinResult, SyncResult
-from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, WhenKept, api, failed, kafka_code, ms
+from broker_core.listeners.kafka.call import (
+    READ,
+    Answer,
+    Call,
+    Waiting,
+    WhenDurable,
+    api,
+    by_topic,
+    failed,
+    kafka_code,
+    ms,
+)
 from broker_core.messages import TopicPartition
 from broker_core.names import check_name
 from broker_core.replies import Reply
@@ -22,7 +35,6 @@ if TYPE_CHECKING:
 
 _FIRST_WITH_MANY, _FIRST_TO_REQUIRE_IDS = 3, 4
 _FIRST_WITHOUT_PROTOCOL = 7  # v7 on may answer null for "none"
-_MEMBER_ID_REQUIRED = 79
 
 
 @api("JoinGroup", 11, 0, 9)
@@ -49,7 +61,9 @@ def _join_group(call: Call, request: JoinGroupRequest) -> Answer:
         if not request.protocol_type or not request.protocols:
             raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"{call.client} must offer an assignor")
         if not member_id and not instance_id and call.version >= _FIRST_TO_REQUIRE_IDS:
-            return _failed(call, _MEMBER_ID_REQUIRED, pending.give(call.now_ns, group, call.client))
+            return _join_refused(
+                call, KafkaError.member_id_required.value, pending.give(call.now_ns, group, call.client)
+            )
         if member_id and pending.use(group, member_id):
             new_id, member_id = member_id, ""
         elif not member_id:
@@ -57,8 +71,7 @@ def _join_group(call: Call, request: JoinGroupRequest) -> Answer:
         clients = call.broker.groups.clients(group)
         label = clients.get(member_id or call.broker.groups.static_member(group, instance_id), "")
         if not pending.is_of(label, call.client):
-            others = [client for known, client in clients.items() if known != member_id]
-            label = pending.label(group, call.client, others, new_id or member_id, call.connection.id)
+            label = pending.label(group, call.client, clients, new_id or member_id, call.connection.id)
         asked = JoinRequest(
             client_id=label,
             member_id=member_id,
@@ -74,11 +87,11 @@ def _join_group(call: Call, request: JoinGroupRequest) -> Answer:
         reply = call.broker.groups.join(call.now_ns, group, asked)
     except BrokerError as error:
         call.connection.failed(str(error))
-        return _failed(call, kafka_code(error), member_id)
+        return _join_refused(call, kafka_code(error), member_id)
     return Waiting(reply, lambda done, _now_ns: _join_body(call, request, done))
 
 
-def _failed(call: Call, code: int, member_id: str) -> dict[str, Any]:
+def _join_refused(call: Call, code: int, member_id: str) -> dict[str, Any]:
     return {
         "error_code": code,
         "protocol_type": None,
@@ -90,7 +103,7 @@ def _failed(call: Call, code: int, member_id: str) -> dict[str, Any]:
 def _join_body(call: Call, request: JoinGroupRequest, reply: Reply[JoinResult]) -> dict[str, Any]:
     if reply.error is not None:
         call.connection.failed(str(reply.error))
-        return _failed(call, kafka_code(reply.error), request.member_id)
+        return _join_refused(call, kafka_code(reply.error), request.member_id)
     joined = reply.result()
     return {
         "generation_id": joined.generation,
@@ -126,7 +139,7 @@ def _sync_body(call: Call, request: SyncGroupRequest, reply: Reply[SyncResult]) 
         return {"error_code": kafka_code(reply.error), "assignment": b""}
     synced = reply.result()
     kind = request.protocol_type
-    return WhenKept({"protocol_type": kind, "protocol_name": synced.protocol, "assignment": synced.assignment})
+    return WhenDurable({"protocol_type": kind, "protocol_name": synced.protocol, "assignment": synced.assignment})
 
 
 @api("Heartbeat", 12, 0, 4)
@@ -146,7 +159,7 @@ def _leave_group(call: Call, request: LeaveGroupRequest) -> Answer:
     call.must(READ, "group", request.group_id)
     if call.version < _FIRST_WITH_MANY:
         older: Any = request
-        return WhenKept({"error_code": _leave(call, request.group_id, older.member_id, "", "")})
+        return WhenDurable({"error_code": _leave(call, request.group_id, older.member_id, "", "")})
     members = [
         {
             "member_id": each.member_id,
@@ -157,7 +170,7 @@ def _leave_group(call: Call, request: LeaveGroupRequest) -> Answer:
         }
         for each in request.members
     ]
-    return WhenKept({"members": members})
+    return WhenDurable({"members": members})
 
 
 def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str) -> int:
@@ -179,19 +192,18 @@ def _consumer_group_heartbeat(call: Call, request: ConsumerGroupHeartbeatRequest
     clients = call.broker.groups.clients(group)
     try:
         member_id = heartbeating_member(call, request, is_there=call.broker.groups.is_consumer_group(group))
-        others = [client for known, client in clients.items() if known != member_id]
         timeout_ms = ms(request.rebalance_timeout)
         result = call.broker.groups.consumer_heartbeat(
             call.now_ns,
             group,
             ConsumerHeartbeat(
                 client_id=clients.get(member_id)
-                or pending.label(group, call.client, others, member_id, call.connection.id),
+                or pending.label(group, call.client, clients, member_id, call.connection.id),
                 member_id=member_id,
                 member_epoch=request.member_epoch,
                 instance_id=request.instance_id or "",
                 rebalance_timeout_ms=timeout_ms if timeout_ms > 0 else None,
-                topics=_allowed(call, request.subscribed_topic_names),
+                topics=allowed(call, request.subscribed_topic_names),
                 topic_regex=request.subscribed_topic_regex,
                 allowed=partial(call.may, READ, "topic"),
                 assignor=request.server_assignor,
@@ -206,7 +218,7 @@ def _consumer_group_heartbeat(call: Call, request: ConsumerGroupHeartbeatRequest
         return failed(error)
     # As in Kafka, a member that was told something is known after a crash, and who has left is not waited for.
     told = None if result.assignment is None else {"topic_partitions": by_topic(call, result.assignment)}
-    return WhenKept(
+    return WhenDurable(
         {
             "member_id": result.member_id,
             "member_epoch": result.member_epoch,
@@ -233,15 +245,7 @@ def heartbeating_member(call: Call, request: Any, *, is_there: bool) -> str:
     return call.context.pending.new(call.client) if epoch == JOINING and not member_id else member_id
 
 
-def by_topic(call: Call, places: tuple[TopicPartition, ...]) -> list[dict[str, Any]]:
-    """(topic, partition) as this protocol's messages list them."""
-    found: dict[str, list[int]] = {}
-    for topic, partition in places:
-        found.setdefault(topic, []).append(partition)
-    return [{"topic_id": call.topic_id(name), "topic_name": name, "partitions": rows} for name, rows in found.items()]
-
-
-def _allowed(call: Call, topics: tuple[str, ...] | None) -> tuple[str, ...] | None:
+def allowed(call: Call, topics: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """The topics that the client may read: what it may not see is as if it were not there."""
     return None if topics is None else tuple(name for name in topics if call.may(READ, "topic", name))
 

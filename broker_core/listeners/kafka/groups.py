@@ -7,8 +7,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.members import LEAVING_FOR_A_WHILE
 from broker_core.groups.reconciling import DEFAULT_ASSIGNOR
 from broker_core.groups.states import GroupState
-from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, api, failed, outcome
-from broker_core.listeners.kafka.group_members import by_topic
+from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, api, by_topic, failed, outcome
 from broker_core.operations.groups import DeleteGroup
 
 if TYPE_CHECKING:
@@ -27,11 +26,11 @@ def _list_groups(call: Call, request: ListGroupsRequest) -> Answer:
         {
             "group_id": name,
             "protocol_type": "share" if kind == "share" else call.broker.groups.protocol(name)[0],
-            "group_state": state_of(state),
+            "group_state": _state_of(state),
             "group_type": kind,
         }
         for name, kind, state in _there(call)
-        if (not kinds or kind in kinds) and (not states or state_of(state).lower() in states)
+        if (not kinds or kind in kinds) and (not states or _state_of(state).lower() in states)
     )
     return call.sliced("groups", rows, error_code=0)
 
@@ -45,14 +44,14 @@ def _there(call: Call) -> Iterator[tuple[str, str, str]]:
             yield name, groups.type(name), str(state)
     for name in tuple(shares.names()):
         if call.may(READ, "group", name):
-            yield name, "share", "Stable" if shares.members(name) else "Empty"
+            yield name, "share", str(shares.state(name))
 
 
 IN_PROCESS = "/127.0.0.1"  # the host of a member in the broker's own process
 _FIRST_TO_MISS = 6  # from v6 on a group that is not there is an error (KIP-1043)
 
 
-def state_of(state: str) -> str:
+def _state_of(state: str) -> str:
     """Kafka's name of a group's state: "Preparing rebalance" is PreparingRebalance."""
     return "".join(word.capitalize() for word in state.split())
 
@@ -89,7 +88,7 @@ def _classic_group(call: Call, name: str) -> dict[str, Any]:
     told = view.state == GroupState.STABLE and named == call.readable(named)
     return {
         "group_id": name,
-        "group_state": state_of(view.state),
+        "group_state": _state_of(view.state),
         "protocol_type": groups.protocol(name)[0],
         "protocol_data": view.assignor if view.state == GroupState.STABLE else "",
         "members": [
@@ -126,7 +125,7 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
     call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
     away = any(each.away for each in members)
     return {
-        "group_state": state_of(GroupState.RECONCILING if away else view.state),
+        "group_state": _state_of(GroupState.RECONCILING if away else view.state),
         "group_epoch": view.generation,
         "assignment_epoch": view.generation,
         "assignor_name": view.assignor or DEFAULT_ASSIGNOR,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import TypeVar
 
 from broker_core.clock import NS_PER_S
@@ -38,12 +38,14 @@ class PendingMembers:
         self._given[group, member_id] = now_ns
         return member_id
 
-    def label(self, group: str, client: str, others: Collection[str], member_id: str, connection: int) -> str:
-        """What the member is called: its client id, with the end of its member id where another is called so.
+    def label(self, group: str, client: str, clients: Mapping[str, str], member_id: str, connection: int) -> str:
+        """The member's name: its client id, with the end of its member id if another member has that client id.
 
         A client id that a library gives who sets none names one program in the group, the first, also after that is
-        gone: what another one did would be told of it. `connection` is the number of the program's connection.
+        gone: what another one did would be told of it. `clients` are the names of the group's members, by member id;
+        `connection` is the number of the program's connection.
         """
+        others = [name for known, name in clients.items() if known != member_id]
         label = self._labels.get((group, connection), "")
         if not self.is_of(label, client) or label in others:
             was_given = (group, client) in self._given_names and _OF_LIBRARIES.fullmatch(client) is not None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kio.schema.errors import ErrorCode as KafkaError
 
+from broker_core.broker.group_offsets import Committer
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import reader_by_hand
@@ -22,7 +23,7 @@ from broker_core.listeners.kafka.call import (
     Call,
     ForbiddenError,
     KafkaOnlyError,
-    WhenKept,
+    WhenDurable,
     api,
     by_partition,
     check_leader_epoch,
@@ -164,7 +165,7 @@ def _offset_commit(call: Call, request: OffsetCommitRequest) -> Answer:
         return {"partition_index": each.partition_index, "error_code": code}
 
     rows = ({**named(each), "partitions": [row(each, place) for place in each.partitions]} for each in request.topics)
-    return WhenKept({"topics": [*rows]})
+    return WhenDurable({"topics": [*rows]})
 
 
 def _commit(call: Call, request: OffsetCommitRequest, place: TopicPartition, value: OffsetAndMetadata) -> int:
@@ -180,9 +181,8 @@ def _commit(call: Call, request: OffsetCommitRequest, place: TopicPartition, val
             reader = call.context.readers.committing(call.now_ns, call.broker, client, group, place, value.offset)
         is_there = value.offset <= call.broker.logs.partition(*place).end_offset
         sets = is_there and reader == reader_by_hand(client) and not call.context.readers.reads(client)
-        call.broker.offsets.commit(
-            call.now_ns, group, client, member_id, generation, {place: value}, backwards=True, reader=reader, sets=sets
-        )
+        committer = Committer(client, member_id, generation, reader)
+        call.broker.offsets.commit(call.now_ns, group, committer, {place: value}, backwards=True, sets=sets)
     except BrokerError as error:
         return _commit_code(call, group, error)
     return 0

@@ -139,7 +139,7 @@ def _body(call: Call, outcomes: list[tuple[Any, list[_Row]]]) -> dict[str, Any]:
 
 
 def _code(call: Call, error: Exception) -> int:
-    """In the newest versions, an error of the transaction only is reported as one that ends only the transaction."""
+    """The response's error code. Newer versions have one of their own for an error that ends only the transaction."""
     if isinstance(error, BrokerError):
         if error.code is ErrorCode.INVALID_TXN_STATE and call.version >= _FIRST_ABORTABLE:
             return ErrorCode.TRANSACTION_ABORTABLE.code

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from broker_core.broker.deliveries import Reader
-from broker_core.broker.fetches import Fetches
+from broker_core.broker.delivery_record import DeliveryRecord
+from broker_core.broker.partition_owners import Reader
 from broker_core.events import is_by_hand, reader_by_hand
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.messages import TopicPartition
@@ -35,11 +35,11 @@ class _ReadingMember(Protocol):
 
 
 class _Commits(Protocol):
-    def goes_on(self, group: str, topic: str, partition: int) -> int | None: ...
+    def next_offset(self, group: str, topic: str, partition: int) -> int | None: ...
 
 
 class Groups(Protocol):
-    """What is asked of groups: of those of a broker, or of those that are seen from between."""
+    """What `Readers` needs to know of groups, whether of this broker or of an observed cluster."""
 
     @property
     def commits(self) -> _Commits: ...
@@ -54,7 +54,7 @@ class Attributed(Protocol):
     @property
     def groups(self) -> Groups: ...
     @property
-    def fetches(self) -> Fetches[Any]: ...
+    def delivery_record(self) -> DeliveryRecord: ...
 
 
 class Fetched(NamedTuple):
@@ -66,7 +66,7 @@ class Fetched(NamedTuple):
     committed: bool
 
 
-class _Connection(msgspec.Struct):
+class _ReadingConnection(msgspec.Struct):
     number: int
     client: str
     node: str = ""  # of a cluster that it leads to
@@ -82,7 +82,7 @@ class Readers:
     """The readers of a listener, by connection."""
 
     def __init__(self) -> None:
-        self._connections: OrderedDict[int, _Connection] = OrderedDict()
+        self._connections: OrderedDict[int, _ReadingConnection] = OrderedDict()
         self._groups: OrderedDict[str, set[str]] = OrderedDict()  # asked for, by client id, until its reader is gone
         self._reading: Counter[str] = Counter()  # connections whose reader is known, by client id
         self._numbers: dict[tuple[str, str], int] = {}  # of connections, by member and node: it has one to each
@@ -139,7 +139,7 @@ class Readers:
     def _reads_on(broker: Attributed, reader: Reader, place: TopicPartition, offset: int) -> bool:
         """Whether a member that was expelled goes on where it was, and not where a member begins."""
         group = reader.group
-        return broker.fetches.position(group, *place) == offset != broker.groups.committed(group, *place)
+        return broker.delivery_record.position(group, *place) == offset != broker.groups.committed(group, *place)
 
     def waits(
         self, now_ns: int, broker: Attributed, connection: int, client: str, place: TopicPartition, offset: int
@@ -173,31 +173,32 @@ class Readers:
         _kept(self._outside, place, None)
 
     @staticmethod
-    def _deliver(now_ns: int, broker: Attributed, known: _Connection, *fetched: Fetched) -> None:
+    def _deliver(now_ns: int, broker: Attributed, known: _ReadingConnection, *fetched: Fetched) -> None:
         reader = known.reader
         assert reader is not None
         earlier, known.fetched = known.fetched, {}
+        record = broker.delivery_record
         for each in (*earlier.values(), *fetched):
-            if broker.fetches.position(reader.group, *each.place) != each.start:
-                broker.fetches.begin(reader.group, *each.place, each.start, holds_up=not is_by_hand(reader.member))
+            if record.position(reader.group, *each.place) != each.start:
+                record.begin(reader.group, *each.place, each.start, holds_up=not is_by_hand(reader.member))
                 _begins(now_ns, broker, reader, each.place, each.start)
-            broker.fetches.hand_over(now_ns, reader, each.place, each.start, each.end, stable=each.committed)
+            record.hand_over(now_ns, reader, each.place, each.start, each.end, stable=each.committed)
 
     def committing(
         self, now_ns: int, broker: Attributed, client: str, group: str, place: TopicPartition, offset: int
     ) -> str:
-        """Who of `client` commits `offset` for `group`, and is no member, as in `Event.member`.
+        """The reader, as in `Event.member`, for which `client`, no member of `group`, commits `offset`.
 
         "" if that may be somebody who has read without being known; who has read nothing is called by its client id.
         Who commits where it waits for the first message begins there.
         """
         alike = [each for each in self._connections.values() if each.client == client]
         begins = any(each.waits_at.get(place) == offset and place not in each.fetched for each in alike)
-        if begins and broker.fetches.position(group, *place) is None:
+        if begins and broker.delivery_record.position(group, *place) is None:
             _begins(now_ns, broker, Reader(group, client, reader_by_hand(client)), place, offset)
         by_hand = [each.reader for each in alike if each.reader and self._may_commit(broker, each.reader, group)]
         for reader in by_hand:
-            position = broker.fetches.position(group, *place)
+            position = broker.delivery_record.position(group, *place)
             if len(by_hand) == 1 or (position is not None and offset <= position):
                 return reader.member
         unknown = [
@@ -223,9 +224,6 @@ class Readers:
     def _may_commit(broker: Attributed, reader: Reader, group: str) -> bool:
         return reader.group == group and not broker.groups.is_member(group, reader.member)
 
-    def knows(self, connection: int) -> bool:
-        return connection in self._connections
-
     def closed(self, now_ns: int, broker: Attributed, connection: int) -> None:
         known = self._connections.pop(connection, None)
         if known is not None and known.reader is not None:
@@ -235,10 +233,10 @@ class Readers:
                 # What comes next under that id is another program, which may have another group.
                 self._groups.pop(known.client, None)
 
-    def _known(self, connection: int, client: str) -> _Connection:
-        return _kept(self._connections, connection, _Connection(connection, client))
+    def _known(self, connection: int, client: str) -> _ReadingConnection:
+        return _kept(self._connections, connection, _ReadingConnection(connection, client))
 
-    def _read_by(self, now_ns: int, broker: Attributed, known: _Connection, reader: Reader) -> Reader:
+    def _read_by(self, now_ns: int, broker: Attributed, known: _ReadingConnection, reader: Reader) -> Reader:
         if known.reader is not None:
             self._forget(now_ns, broker, known, known.reader)
         else:
@@ -246,10 +244,10 @@ class Readers:
         known.reader = reader
         self._numbers[reader.member, known.node] = known.number
         if is_by_hand(reader.member):
-            broker.fetches.came(reader.member)
+            broker.delivery_record.reader_came(reader.member)
         return reader
 
-    def _stops(self, known: _Connection) -> int:
+    def _stops(self, known: _ReadingConnection) -> int:
         """The connection has no reader any longer; how many of its client id still have."""
         known.reader = None
         left = self._reading[known.client] = self._reading[known.client] - 1
@@ -257,9 +255,9 @@ class Readers:
             del self._reading[known.client]
         return left
 
-    def _forget(self, now_ns: int, broker: Attributed, known: _Connection, reader: Reader) -> None:
+    def _forget(self, now_ns: int, broker: Attributed, known: _ReadingConnection, reader: Reader) -> None:
         self._numbers.pop((reader.member, known.node), None)
-        broker.fetches.gone(now_ns, reader.member)
+        broker.delivery_record.reader_gone(now_ns, reader.member)
 
 
 def _kept(found: OrderedDict[K, V], key: K, new: V) -> V:
@@ -274,5 +272,5 @@ def _kept(found: OrderedDict[K, V], key: K, new: V) -> V:
 
 def _begins(now_ns: int, broker: Attributed, reader: Reader, place: TopicPartition, offset: int) -> None:
     """Note where a group begins to read a partition in which it has committed nothing."""
-    if broker.groups.commits.goes_on(reader.group, *place) is None:
+    if broker.groups.commits.next_offset(reader.group, *place) is None:
         broker.groups.begin(now_ns, reader.group, reader.client, *place, offset)

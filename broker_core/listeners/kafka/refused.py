@@ -20,7 +20,7 @@ from broker_core.messages import TopicPartition
 
 
 class Refusable(Protocol):
-    """What a refusal needs to know beside the request."""
+    """What is needed besides the request to refuse it."""
 
     @property
     def client(self) -> str: ...
@@ -51,7 +51,7 @@ def client_request(call: Refusable, api: str, request: Any) -> ClientRequest:
 
 
 def _unsaid(call: Refusable, request: Any) -> set[TopicPartition]:
-    """What a Fetch asks for without naming it."""
+    """The partitions that a Fetch asks for through its session, without naming them."""
     named = [*request.topics, *request.forgotten_topics_data]
     said = {(call.name_of(row) or "", number) for row in named for number in _partitions(row)}
     return {*call.in_session(request)} - said

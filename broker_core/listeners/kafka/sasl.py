@@ -49,15 +49,13 @@ class Exchange:
             self.principal = self._plain(auth_bytes)
             return b""
         if self._access.open and not self._credentials.all:
-            raise BrokerError(
-                ErrorCode.UNAUTHORIZED, "there are no principals and no users, so SCRAM cannot authenticate anyone"
-            )
+            about = "there are no principals and no users, so SCRAM cannot authenticate anyone"
+            raise BrokerError(ErrorCode.UNAUTHORIZED, about)
         try:
             return self._scram_step(auth_bytes.decode("utf-8"))
         except (scramp.ScramException, UnicodeDecodeError, ValueError) as error:
-            raise BrokerError(
-                ErrorCode.UNAUTHORIZED, f"{self._mechanism} failed for {self._user[:100] or 'a client'}"
-            ) from error
+            about = f"{self._mechanism} failed for {self._user[:100] or 'a client'}"
+            raise BrokerError(ErrorCode.UNAUTHORIZED, about) from error
 
     def _plain(self, auth_bytes: bytes) -> Principal:
         parts = auth_bytes.split(b"\0")

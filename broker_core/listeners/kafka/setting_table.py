@@ -8,7 +8,6 @@ it does nothing. Where less is possible than in Kafka, the nearest value is in f
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -17,8 +16,8 @@ import msgspec
 from broker_core.errors import ConfigError
 from broker_core.groups.config import FROM_AGE, GroupSettings
 from broker_core.log.config import LogConfig
-from broker_core.operations.field_info import FieldInfo, field_info
-from resources import path
+from broker_core.operations.field_info import field_info
+from resources import table
 
 APPEND, SUBTRACT = 2, 3  # Kafka's numbers of operations
 C = TypeVar("C", bound=msgspec.Struct)
@@ -26,7 +25,7 @@ _TYPES = {"boolean": 1, "string": 2, "int": 3, "long": 5, "double": 6, "list": 7
 _MOST = {"int": (1 << 31) - 1, "long": (1 << 63) - 1}
 NEVER = str(_MOST["long"])
 
-_TABLES = tomllib.loads(path("kafka", "settings.toml").read_text("utf-8"))
+_TABLES = table("kafka", "settings.toml")
 _WORDS: dict[str, str] = {"NEVER": NEVER, "AGE": FROM_AGE.pattern, **_TABLES["words"]}
 
 
@@ -101,16 +100,16 @@ class Setting(NamedTuple):
 class Settings:
     """A table by name. `config` is the struct whose fields take effect."""
 
-    def __init__(self, what: str, config: type[msgspec.Struct], table: str) -> None:
+    def __init__(self, what: str, config: type[msgspec.Struct], rows: str) -> None:
         self._what = what
-        self.by_name = {each.name: each for each in map(Setting.of, table.strip().splitlines())}
+        self.by_name = {each.name: each for each in map(Setting.of, rows.strip().splitlines())}
         self._infos = {each.name: field_info(config, each.field) for each in self.by_name.values() if each.field}
 
     def __iter__(self) -> Iterator[Setting]:
         return iter(self.by_name.values())
 
     def about(self, setting: Setting) -> str:
-        """What it does here, or why it does nothing, in a sentence."""
+        """What the setting does here, or why it has no effect, in a sentence."""
         if not setting.field:
             return f"No effect here: {setting.word}."
         about = self._infos[setting.name].about
@@ -145,16 +144,17 @@ class Settings:
         return msgspec.structs.replace(config, **fields)
 
     def value(self, setting: Setting, text: str) -> Any:
-        """What `text` is as a field: the nearest that is possible here."""
+        """The value of the setting's field for `text`: the nearest that is possible here."""
         info = self._infos[setting.name]
         if setting.kind == "boolean":
             return text == "true"
-        if setting.kind == "list":
+        if setting.kind == "list":  # cleanup.policy, the only one with a field
             return ",".join(sorted(text.split(","), reverse=True)) or "none"
         if setting.range is None:
             return text
         number = float(text) if setting.kind == "double" else int(text)
-        return None if info.nullable and number < 0 else _nearest(number, info)
+        least, most = (number if limit is None else limit for limit in (info.least, info.most))
+        return None if info.nullable and number < 0 else min(max(number, least), most)
 
     def text(self, setting: Setting, value: Any) -> str:
         """The value of a field as Kafka tells it."""
@@ -163,15 +163,11 @@ class Settings:
         return "-1" if value is None else str(value).lower() if setting.kind == "boolean" else str(value)
 
     def told(self, setting: Setting, chosen: Mapping[str, str], config: Any) -> str | None:
-        """What was chosen, as long as it is in force; None if nobody has."""
+        """The text that was set, as long as it is in force; None if it was never set, or has been replaced."""
         text = chosen.get(setting.name)
         if text is None or not setting.field:
             return text
         return text if self.value(setting, text) == getattr(config, setting.field) else None
-
-
-def _nearest(number: float, info: FieldInfo) -> float:
-    return min(max(number, number if info.least is None else info.least), number if info.most is None else info.most)
 
 
 TOPIC_SETTINGS = Settings("topics", LogConfig, _TABLES["topics"])

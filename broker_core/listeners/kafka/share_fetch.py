@@ -11,8 +11,9 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, api, kafka_code, ms
-from broker_core.listeners.kafka.share_sessions import CLOSING, OPENING, Place, ShareSession, check_acknowledgements
+from broker_core.listeners.kafka.share_sessions import CLOSING, OPENING, ShareSession, check_acknowledgements
 from broker_core.log.segment_list import NO_BATCHES
+from broker_core.messages import TopicPartition
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply
 
@@ -31,7 +32,7 @@ class _Acquisition(msgspec.Struct, frozen=True):
     group: str
     holder: str
     session: ShareSession
-    errors: dict[Place, BrokerError | None]
+    errors: dict[TopicPartition, BrokerError | None]
     most: int = 0
     deadline_ns: int = 0
     whole_batches: bool = True
@@ -53,12 +54,12 @@ def _share_fetch(call: Call, request: ShareFetchRequest) -> Answer:
     if request.share_session_epoch != OPENING:  # before what is said of who is no member: by it Java opens another
         sessions.must_be_open(group, member_id)
     holder = "" if closing else call.broker.share_groups.member(group, member_id).holder
-    session = sessions.at(group, member_id, request.share_session_epoch, call.connection.id)
-    errors: dict[Place, BrokerError | None] = {}
+    session = sessions.advance(group, member_id, request.share_session_epoch, call.connection.id)
+    errors: dict[TopicPartition, BrokerError | None] = {}
     news: set[str] = set()
     for topic in request.topics:
         for each in topic.partitions:
-            place: Place = (call.topic_with(topic.topic_id, queues=True) or "", each.partition_index)
+            place: TopicPartition = (call.topic_with(topic.topic_id, queues=True) or "", each.partition_index)
             if not place[0]:
                 session.missing.add((topic.topic_id, each.partition_index))
             elif session.places.get(place) != topic.topic_id:
@@ -73,8 +74,8 @@ def _share_fetch(call: Call, request: ShareFetchRequest) -> Answer:
             del session.places[place]
     members = [each.member_id for each in call.broker.share_groups.members(group)] if news else []
     for name in news:
-        known = call.context.share_sessions.known(group, members, name)
-        call.broker.share_groups.take_up(call.now_ns, group, name, known)
+        count = sessions.partitions_read_by_all(group, members, name)
+        call.broker.share_groups.take_up(call.now_ns, group, name, count)
     renews = request.is_renew_ack
     if closing and not renews:
         session.release_all(call.broker, call.now_ns)
@@ -92,7 +93,9 @@ def kept(call: Call, body: Body) -> Waiting:
     return Waiting(call.broker.durability.journal.kept(), lambda _kept, _now_ns: body)
 
 
-def acknowledged(call: Call, session: ShareSession, place: Place, batches: Iterable[Any]) -> BrokerError | None:
+def acknowledged(
+    call: Call, session: ShareSession, place: TopicPartition, batches: Iterable[Any]
+) -> BrokerError | None:
     """Apply acknowledgements of one partition; what was wrong with one of them."""
     error = session.acknowledge(call.broker, call.now_ns, place, batches)
     if error is not None:
@@ -103,7 +106,7 @@ def acknowledged(call: Call, session: ShareSession, place: Place, batches: Itera
 def _acquire(call: Call, wanted: _Acquisition) -> Answer:
     broker, now_ns = call.broker, call.now_ns
     queues = {
-        broker.share_groups.queue_of(wanted.group, topic): None
+        broker.share_groups.queue_name(wanted.group, topic): None
         for (topic, _), known in wanted.session.places.items()
         if known == call.topic_id(topic) and call.may(READ, "topic", topic)
     }
@@ -150,7 +153,7 @@ def _any_of(replies: Iterable[Reply[list[Lease]]]) -> Reply[None]:
 
 
 def _body(call: Call, wanted: _Acquisition, leases: list[Lease]) -> Body:
-    by_place: dict[Place, list[Lease]] = {}
+    by_place: dict[TopicPartition, list[Lease]] = {}
     for lease in leases:
         place = (lease.message.topic, lease.partition)
         by_place.setdefault(place, []).append(lease)
@@ -171,7 +174,7 @@ def _body(call: Call, wanted: _Acquisition, leases: list[Lease]) -> Body:
 
 
 def _not_there(call: Call, session: ShareSession) -> Iterator[tuple[tuple[Any, int], KafkaError]]:
-    """What the session reads and is not there, at each fetch: by it a client learns the ids of new topics."""
+    """The session's partitions that do not exist, told at each fetch: so a client learns the ids of new topics."""
     yield from ((each, KafkaError.unknown_topic_id) for each in session.missing)
     for (topic, number), topic_id in session.places.items():
         if call.topic_id(topic) != topic_id:
@@ -181,7 +184,7 @@ def _not_there(call: Call, session: ShareSession) -> Iterator[tuple[tuple[Any, i
 
 
 def _partition(
-    call: Call, place: Place, leases: list[Lease], errors: dict[Place, BrokerError | None]
+    call: Call, place: TopicPartition, leases: list[Lease], errors: dict[TopicPartition, BrokerError | None]
 ) -> dict[str, Any]:
     leases.sort(key=lambda lease: lease.offset)
     records = NO_BATCHES
@@ -212,7 +215,7 @@ def _share_acknowledge(call: Call, request: ShareAcknowledgeRequest) -> Answer:
     group, member_id = request.group_id or "", request.member_id or ""
     call.must(READ, "group", group)
     check_acknowledgements(request.topics)
-    session = call.context.share_sessions.at(group, member_id, request.share_session_epoch)
+    session = call.context.share_sessions.advance(group, member_id, request.share_session_epoch)
     responses = []
     for topic in request.topics:
         rows, name = [], call.topic_with(topic.topic_id, queues=True) or ""

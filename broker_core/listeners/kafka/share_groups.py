@@ -17,10 +17,11 @@ from broker_core.listeners.kafka.call import (
     Later,
     Waiting,
     api,
+    by_topic,
     failed,
     outcome,
 )
-from broker_core.listeners.kafka.group_members import by_topic, heartbeating_member
+from broker_core.listeners.kafka.group_members import allowed, heartbeating_member
 from broker_core.listeners.kafka.groups import IN_PROCESS, with_operations
 from broker_core.operations.groups import ForgetShareOffsets, ResetShareOffsets, SubscribeShareGroup
 from broker_core.replies import Reply, all_done
@@ -40,8 +41,7 @@ def _share_group_heartbeat(call: Call, request: ShareGroupHeartbeatRequest) -> A
     The first member that subscribes to a topic makes the group's subscription to it, a queue that the window shows.
     Left out: racks.
     """
-    group, names = request.group_id, request.subscribed_topic_names
-    topics = None if names is None else tuple(name for name in names if call.may(READ, "topic", name))
+    group, topics = request.group_id, allowed(call, request.subscribed_topic_names)
     known = {each.member_id: each.topics for each in call.broker.share_groups.members(group)} if topics is None else {}
     missing = call.broker.share_groups.missing(group, known.get(request.member_id, ()) if topics is None else topics)
     if missing and call.may(READ, "group", group):
@@ -64,8 +64,8 @@ def _beat(call: Call, request: ShareGroupHeartbeatRequest, topics: tuple[str, ..
     share_groups, group = call.broker.share_groups, request.group_id
     try:
         member_id = heartbeating_member(call, request, is_there=group in share_groups.names())
-        others = [member.holder for member in share_groups.members(group) if member.member_id != member_id]
-        holder = call.context.pending.label(group, call.client, others, member_id, call.connection.id)
+        holders = {member.member_id: member.holder for member in share_groups.members(group)}
+        holder = call.context.pending.label(group, call.client, holders, member_id, call.connection.id)
         keeps = call.context.share_sessions.is_open(group, member_id)
         told = share_groups.heartbeat(
             now_ns, group, member_id, request.member_epoch, holder, topics, keeps=keeps, host=call.client_host
@@ -175,8 +175,7 @@ def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any
             return nothing
     except BrokerError as error:
         return {**nothing, **failed(error)}
-    found = {"start_offset": position.start_offset, "lag": position.lag}
-    return {**nothing, **found}
+    return {**nothing, "start_offset": position.start_offset, "lag": position.lag}
 
 
 @api("AlterShareGroupOffsets", 91, 0, 0)
@@ -197,7 +196,8 @@ def _alter_share_group_offsets(call: Call, request: AlterShareGroupOffsetsReques
     )
     knows_none = not any(each.topic_name in call.broker.topics for each in request.topics)
     if not missing and (knows_none or group in share_groups.names()):
-        return _altered(call, request)
+        written, body = _rows(call, request)
+        return Waiting(all_done(written), lambda _reply, _now_ns: body)
 
     def work() -> Body:
         for topic in missing or ("",):
@@ -213,11 +213,6 @@ def _has_one(call: Call, topic: str, asked: Iterable[Any]) -> bool:
     if topic not in call.broker.topics or not call.may(READ, "topic", topic):
         return False
     return any(0 <= each.partition_index < call.broker.logs.partition_count(topic) for each in asked)
-
-
-def _altered(call: Call, request: AlterShareGroupOffsetsRequest) -> Answer:
-    written, body = _rows(call, request)
-    return Waiting(all_done(written), lambda _reply, _now_ns: body)
 
 
 def _rows(call: Call, request: AlterShareGroupOffsetsRequest) -> tuple[list[Reply[None]], Body]:

@@ -19,13 +19,13 @@ from broker_core.broker.broker import Broker
 from broker_core.broker.share_groups import REJECTED
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.log.client_batch import MAX_RECORDS
+from broker_core.messages import TopicPartition
 from broker_core.queues.lease import Lease
 
-MOST = 1_000
+_MAX_SESSIONS = 1_000
 OPENING, CLOSING = 0, -1
 _GAP, _ACCEPT, _RELEASE, _REJECT, _RENEW = range(5)
 _KINDS = frozenset(range(5))
-Place = tuple[str, int]
 
 
 def check_acknowledgements(topics: Iterable[Any]) -> None:
@@ -49,11 +49,13 @@ class ShareSession(msgspec.Struct):
     group: str
     connection: int = 0
     epoch: int = 1
-    places: dict[Place, Any] = {}
+    places: dict[TopicPartition, Any] = {}
     missing: set[tuple[Any, int]] = set()
     acquired: dict[tuple[str, int, int], Lease] = {}
 
-    def acknowledge(self, broker: Broker, now_ns: int, place: Place, batches: Iterable[Any]) -> BrokerError | None:
+    def acknowledge(
+        self, broker: Broker, now_ns: int, place: TopicPartition, batches: Iterable[Any]
+    ) -> BrokerError | None:
         """Apply acknowledgement batches; the first error of one of them. What is below the start offset is finished,
         and passed over, as in Kafka."""
         failed: BrokerError | None = None
@@ -68,12 +70,12 @@ class ShareSession(msgspec.Struct):
             if len(kinds) < count:
                 kinds *= count
             for kind, group in itertools.groupby(enumerate(kinds, batch.first_offset), key=lambda pair: pair[1]):
-                wrong = self._alike(broker, now_ns, place, [offset for offset, _ in group], kind, start_offset)
+                wrong = self._acknowledge_by(broker, now_ns, place, [offset for offset, _ in group], kind, start_offset)
                 failed = failed or wrong
         return failed
 
-    def _alike(
-        self, broker: Broker, now_ns: int, place: Place, offsets: list[int], kind: int, start_offset: int
+    def _acknowledge_by(
+        self, broker: Broker, now_ns: int, place: TopicPartition, offsets: list[int], kind: int, start_offset: int
     ) -> BrokerError | None:
         """Acknowledge the records at these `offsets` by one kind; the first error, also of a lock that has run out."""
         if kind == _RENEW and not broker.groups.configs.of(self.group).renew_enabled:
@@ -121,7 +123,7 @@ class ShareSessions:
     def __init__(self) -> None:
         self._sessions: OrderedDict[tuple[str, str], ShareSession] = OrderedDict()
 
-    def known(self, group: str, members: Iterable[str], topic: str) -> int:
+    def partitions_read_by_all(self, group: str, members: Iterable[str], topic: str) -> int:
         """How many partitions of `topic`, from 0 on, all of these members read."""
         found = (self._sessions.get((group, member_id)) for member_id in members)
         places = [session.places for session in found if session is not None]
@@ -135,23 +137,20 @@ class ShareSessions:
     def is_open(self, group: str, member_id: str) -> bool:
         return (group, member_id) in self._sessions
 
-    def __len__(self) -> int:
-        return len(self._sessions)
-
     def lost(self, broker: Broker, now_ns: int, connection: int) -> None:
         """A connection is closed, and its sessions with it."""
         for key in [key for key, session in self._sessions.items() if session.connection == connection]:
             self._sessions.pop(key).release_all(broker, now_ns)
 
-    def at(self, group: str, member_id: str, epoch: int, connection: int = 0) -> ShareSession:
-        """The session at `epoch`, which is opened by OPENING, and is forgotten by CLOSING.
+    def advance(self, group: str, member_id: str, epoch: int, connection: int = 0) -> ShareSession:
+        """The session of a request at `epoch`, which the next request counts on. OPENING opens it, CLOSING ends it.
 
         Raises SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH, SHARE_SESSION_LIMIT_REACHED.
         """
         key = (group, member_id)
         if epoch == OPENING:
-            if len(self._sessions) >= MOST and key not in self._sessions:
-                raise BrokerError(ErrorCode.SHARE_SESSION_LIMIT_REACHED, f"there are {MOST}")
+            if len(self._sessions) >= _MAX_SESSIONS and key not in self._sessions:
+                raise BrokerError(ErrorCode.SHARE_SESSION_LIMIT_REACHED, f"there are {_MAX_SESSIONS}")
             self._sessions[key] = ShareSession(group, connection)
             return self._sessions[key]
         found = self.must_be_open(group, member_id)

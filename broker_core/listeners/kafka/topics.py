@@ -17,7 +17,6 @@ from broker_core.listeners.kafka.call import (
     LEADER_EPOCH,
     NO_TOPIC_ID,
     NODE_ID,
-    READ,
     Answer,
     Call,
     KafkaOnlyError,
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from kio.schema.describe_topic_partitions.v0.request import DescribeTopicPartitionsRequest
     from kio.schema.metadata.v13.request import MetadataRequest
 
-_UNKNOWN_TOPIC_ID = 100
 Wanted = tuple[str | None, UUID | None]  # a topic by name or by id
 
 
@@ -92,11 +90,10 @@ def _described(call: Call, request: MetadataRequest, wanted: Sequence[Wanted]) -
     for given, topic_id in wanted:
         name = call.topic_with(topic_id, queues=True) if given is None else given
         if name is None:
-            yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": topic_id}
+            yield {"error_code": KafkaError.unknown_topic_id.value, "name": None, "topic_id": topic_id}
             continue
         try:
-            if not call.sees(name):
-                call.must(READ, "topic", name)
+            call.must_see(name)
             if name not in topics and ((log := logs.get(name)) is None or log.queue is None):
                 check_name(name, "topic")
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
@@ -147,8 +144,7 @@ def _describe_topic_partitions(call: Call, request: DescribeTopicPartitionsReque
         if name < first_name or not (request.topics or call.sees(name)):
             continue
         try:
-            if not call.sees(name):
-                call.must(READ, "topic", name)
+            call.must_see(name)
             found = topic_body(call, name)
         except BrokerError as error:
             may = call.operations("topic", name)

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from broker_core.broker.transactions import NOBODY
+from kio.schema.errors import ErrorCode as KafkaError
+
 from broker_core.clock import NS_PER_MS
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.groups.reconciling import compiled
 from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import (
@@ -23,8 +24,9 @@ from broker_core.listeners.kafka.call import (
     outcome,
 )
 from broker_core.log.batch import ProducerStamp
-from broker_core.messages import OffsetAndMetadata, TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition, grouped
 from broker_core.replies import Reply, all_done
+from broker_core.transactions.coordinator import NOBODY
 from broker_core.transactions.transaction import Identity, PendingOffset, TransactionState
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def _init_producer_id(call: Call, request: InitProducerIdRequest) -> Answer:
     """
     transactional_id, known = request.transactional_id, _identity_of(request)
     if transactional_id is None:
-        return _body(0, Identity(*call.broker.producer_ids.register()))
+        return _producer_body(0, Identity(*call.broker.producer_ids.register()))
 
     def ask() -> Reply[Identity]:
         call.must(WRITE, "transactional_id", transactional_id)
@@ -93,17 +95,16 @@ def _init_producer_id(call: Call, request: InitProducerIdRequest) -> Answer:
             known=NOBODY if known.producer_id < 0 else known,
         )
 
-    return _answered(call, ask, _body, fenced_from=4)
+    return _answered(call, ask, _producer_body, fenced_from=4)
 
 
-def _body(error: int, identity: Identity | None) -> Body:
+def _producer_body(error: int, identity: Identity | None) -> Body:
     producer_id, epoch = identity or NOBODY
     return {"error_code": error, "producer_id": producer_id, "producer_epoch": epoch}
 
 
 _FENCED_FROM = 2  # in AddPartitionsToTxn, AddOffsetsToTxn and EndTxn
 _FIRST_WITH_MANY = 4
-_NOT_ATTEMPTED = 55
 _Added = Reply[None] | BrokerError
 
 
@@ -118,12 +119,12 @@ def _add_partitions_to_txn(call: Call, request: AddPartitionsToTxnRequest) -> An
         older: Any = request
         identity = Identity(older.v3_and_below_producer_id, older.v3_and_below_producer_epoch)
         topics = older.v3_and_below_topics
-        judged, outcome = _add(call, older.v3_and_below_transactional_id, identity, topics, verify_only=False)
+        judged, added = _add(call, older.v3_and_below_transactional_id, identity, topics, verify_only=False)
 
         def one(_reply: Reply[Any], _now_ns: int) -> Mapping[str, Any]:
-            return {"results_by_topic_v3_and_below": _rows(call, topics, judged, outcome)}
+            return {"results_by_topic_v3_and_below": _rows(call, topics, judged, added)}
 
-        return Waiting(_settled(outcome), one)
+        return Waiting(_settled(added), one)
     if len(request.transactions) > FEW_ELEMENTS:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{len(request.transactions)} transactions in one request")
     found = [
@@ -133,16 +134,16 @@ def _add_partitions_to_txn(call: Call, request: AddPartitionsToTxnRequest) -> An
 
     def many(_reply: Reply[Any], _now_ns: int) -> Mapping[str, Any]:
         rows = [
-            {"transactional_id": each.transactional_id, "topic_results": _rows(call, each.topics, judged, outcome)}
-            for each, judged, outcome in found
+            {"transactional_id": each.transactional_id, "topic_results": _rows(call, each.topics, judged, added)}
+            for each, judged, added in found
         ]
         return {"results_by_transaction": rows}
 
-    return Waiting(all_done([_settled(outcome) for _, _, outcome in found]), many)
+    return Waiting(all_done([_settled(added) for _, _, added in found]), many)
 
 
-def _settled(outcome: _Added) -> Reply[None]:
-    return Reply.of(None) if isinstance(outcome, BrokerError) else outcome
+def _settled(added: _Added) -> Reply[None]:
+    return Reply.of(None) if isinstance(added, BrokerError) else added
 
 
 def _add(
@@ -162,7 +163,7 @@ def _add(
         if verify_only:
             return judged, Reply.of(None)
         if judged:
-            judged.update({place: _NOT_ATTEMPTED for place in places if place not in judged})
+            judged.update({place: KafkaError.operation_not_attempted.value for place in places if place not in judged})
             return judged, Reply.of(None)
         return judged, transactions.add_partitions(call.now_ns, transactional_id, identity, places)
     except BrokerError as error:
@@ -183,8 +184,8 @@ def _verify(call: Call, identity: Identity, place: TopicPartition) -> None:
         raise BrokerError(ErrorCode.TRANSACTION_ABORTABLE, error.about) from error
 
 
-def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], outcome: _Added) -> list[Body]:
-    failed = _code_of(call, outcome if isinstance(outcome, BrokerError) else outcome.error, _FENCED_FROM)
+def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], added: _Added) -> list[Body]:
+    failed = _code_of(call, added if isinstance(added, BrokerError) else added.error, _FENCED_FROM)
 
     def row(topic: str, number: int) -> Body:
         return {"partition_index": number, "partition_error_code": failed or judged.get((topic, number), 0)}
@@ -293,10 +294,10 @@ def _end_txn(call: Call, request: EndTxnRequest) -> Answer:
             request.transactional_id,
             _identity_of(request),
             commits=request.committed,
-            bumps=call.version >= _FIRST_THAT_BUMPS,
+            bumps_epoch=call.version >= _FIRST_THAT_BUMPS,
         )
 
-    return _answered(call, ask, _body, fenced_from=_FENCED_FROM)
+    return _answered(call, ask, _producer_body, fenced_from=_FENCED_FROM)
 
 
 @api("DescribeProducers", 61, 0, 0)
@@ -339,12 +340,9 @@ def _describe_transactions(call: Call, request: DescribeTransactionsRequest) -> 
 
 def _state(call: Call, transactional_id: str) -> dict[str, Any]:
     call.must(READ, "transactional_id", transactional_id)
-    found = call.broker.transactions.ids().get(transactional_id)
-    if found is None:
-        raise BrokerError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, transactional_id)
-    topics: dict[str, list[int]] = {}
-    for topic, number in found.partitions:
-        topics.setdefault(topic, []).append(number)
+    known = call.broker.transactions.ids()
+    found = must(known.get(transactional_id), ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, transactional_id)
+    topics = grouped(found.partitions)
     readable = call.readable(topics)
     return {
         "transaction_state": found.state.value,

@@ -43,15 +43,16 @@ class _Partition:
 
 
 class Arrivals:
-    """Times are nanoseconds of the session; of what was published before it, negative."""
+    """Some offsets of each partition with the times between which they arrived; the rest is interpolated.
+
+    Times are nanoseconds of the session; of what was published before it, negative.
+    """
 
     def __init__(self) -> None:
         self._partitions: dict[TopicPartition, _Partition] = {}
 
-    def seen(self, place: TopicPartition, end: int, time_ns: int) -> int | None:
-        """`end` is the end now. Since when what has come is new: the last time when the end was the former; None for
-        the first look.
-        """
+    def note_end(self, place: TopicPartition, end: int, time_ns: int) -> int | None:
+        """`end` is new. Returns the last time at which the end before it was seen; None at the first look."""
         part = self._partitions.get(place)
         if part is None:
             part = self._partitions[place] = _Partition(end)
@@ -59,15 +60,15 @@ class Arrivals:
         part.add(end, time_ns, time_ns)
         return since_ns
 
-    def still(self, place: TopicPartition, end: int, time_ns: int) -> None:
+    def note_same_end(self, place: TopicPartition, end: int, time_ns: int) -> None:
         """`end` is the end as before."""
         part = self._partitions.get(place)
         if part is not None and part.offsets and part.offsets[-1] == end:
             part.after_ns[-1] = time_ns
         else:
-            self.seen(place, end, time_ns)
+            self.note_end(place, end, time_ns)
 
-    def found(self, place: TopicPartition, asked_ns: int, offset: int, time_ns: int) -> None:
+    def note_offset_at(self, place: TopicPartition, asked_ns: int, offset: int, time_ns: int) -> None:
         """The first message of the time `asked_ns` or later is that at `offset`, of `time_ns`; -1: there is none.
 
         Of what came after the first look that is not taken: there the recording knows what has been seen, and no more.
@@ -102,7 +103,7 @@ class Arrivals:
         return spread(earliest, latest, offset - first, part.offsets[at] - first)
 
     def forget(self, place: TopicPartition, before: int | None = None) -> None:
-        """What came before an offset; without one, all of a partition."""
+        """Forget the arrivals of a partition before an offset; without one, all of them."""
         if before is None:
             self._partitions.pop(place, None)
         elif place in self._partitions:

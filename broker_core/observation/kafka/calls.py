@@ -6,31 +6,48 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
+from kio.schema.errors import ErrorCode as KafkaError
+
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.writing import Body
-from broker_core.messages import OffsetAndMetadata, TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition, grouped
 from broker_core.observation.kafka.cluster import Call, Cluster
 
 T = TypeVar("T")
 _PATIENCE_S, _PAUSE_S = 20.0, 0.3
 _AWAY_S: Final = 4.0  # while no broker answers at all
 GROUP, TRANSACTION = 0, 1  # kinds of coordinators
-# A moment later, or at another broker, it may succeed.
-AGAIN: Final = frozenset({3, 5, 6, 7, 8, 9, 13, 14, 15, 16, 19, 20, 48, 49, 51, 56, 72, 74, 75, 78, 88, 120})
-_FENCED: Final = frozenset({47, 90})
-_DENIED: Final = {29: "the topic", 30: "the group", 31: "the cluster", 53: "the transactional id"}
-_SAID: Final = {10: "a message is larger than the topic allows", 12: "the metadata is too large", 68: "it has members"}
+# It may succeed a moment later, at another broker, or in a new transaction, which our next attempt begins; of the last
+# two kinds Kafka does not call all retriable. A batch that is corrupt stays so.
+_AGAIN: Final = {each for each in KafkaError if each.retriable} - {KafkaError.corrupt_message} | {
+    KafkaError.broker_not_available,
+    KafkaError.invalid_txn_state,
+    KafkaError.invalid_producer_id_mapping,
+    KafkaError.transaction_abortable,
+}
+_FENCED: Final = frozenset({KafkaError.invalid_producer_epoch, KafkaError.producer_fenced})
+DENIED: Final[dict[int, str]] = {
+    KafkaError.topic_authorization_failed: "topic",
+    KafkaError.group_authorization_failed: "group",
+    KafkaError.cluster_authorization_failed: "cluster",
+    KafkaError.transactional_id_authorization_failed: "transactional id",
+}
+_SAID: Final[dict[int, str]] = {
+    KafkaError.message_too_large: "a message is larger than the topic allows",
+    KafkaError.offset_metadata_too_large: "the metadata is too large",
+    KafkaError.non_empty_group: "it has members",
+}
 
 
 def check(code: int, api: str, about: str) -> None:
     """Raises REQUEST_TIMED_OUT where it may succeed later, UNAUTHORIZED, PRODUCER_FENCED, INVALID_REQUEST."""
-    if code in AGAIN:
+    if code in _AGAIN:
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{api} of {about} got Kafka's error {code}")
     if code in _FENCED:
         raise BrokerError(ErrorCode.PRODUCER_FENCED, f"another run of {about} has begun")
-    if code in _DENIED:
+    if code in DENIED:
         missing = "; the READ permission is missing" if api == "Fetch" else ""
-        raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api} of {_DENIED[code]} {about} is denied{missing}")
+        raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api} of the {DENIED[code]} {about} is denied{missing}")
     if code:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{api} of {about}: {_SAID.get(code, f'Kafka error {code}')}")
 
@@ -59,16 +76,20 @@ class Calls:
         return answer
 
     def patiently(self, call: Callable[[], T]) -> T:
-        """What `call` gives after `refresh`; asked again while it may succeed later, as while a leader is elected."""
-        began_s = time.monotonic()
+        """The result of `call` after `refresh`; retried for a while after retriable errors, as during an election."""
+        since_s, called = time.monotonic(), False
         while True:
-            patience_s = _AWAY_S
+            began_s, patience_s = time.monotonic(), _AWAY_S
             try:
                 self.refresh()
                 patience_s = _PATIENCE_S
                 return call()
             except BrokerError as error:
-                if not error.retriable or time.monotonic() > began_s + patience_s:
+                now_s = time.monotonic()
+                if patience_s == _PATIENCE_S:  # how long it went well before does not count
+                    since_s = since_s + max(0.0, now_s - began_s - _AWAY_S) if called else now_s
+                    called = True
+                if not error.retriable or now_s > since_s + patience_s:
                     raise
             time.sleep(_PAUSE_S)
 
@@ -115,10 +136,7 @@ def commit_rows(offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> list[dic
 
 
 def by_topic(places: Iterable[TopicPartition], row: Any, rows: str = "partitions") -> list[dict[str, Any]]:
-    found: dict[str, list[Any]] = {}
-    for place in places:
-        found.setdefault(place[0], []).append(row(place))
-    return [{"name": name, rows: parts} for name, parts in found.items()]
+    return [{"name": name, rows: parts} for name, parts in grouped((each[0], row(each)) for each in places).items()]
 
 
 def check_rows(answer: Any, api: str, about: str) -> None:

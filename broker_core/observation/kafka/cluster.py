@@ -11,12 +11,13 @@ from typing import Any, Final, NamedTuple
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.writing import Body
+from broker_core.messages import grouped
 from broker_core.observation.guard import Guard
 from broker_core.observation.kafka.config import ConnectionConfig
 from broker_core.observation.kafka.connection import BrokerConnection, Question
 
 Address = tuple[str, int]
-Job = Callable[["Line"], Any]
+Job = Callable[["BrokerLine"], Any]
 # An answer that is long in coming delays only what is like it.
 DATA, METADATA, QUORUM, SHARES = "data", "metadata", "quorum", "shares"
 _FIRST_S: Final = 9.0  # for the first answer of any broker
@@ -42,7 +43,7 @@ class Task:
     result: Any = None
 
 
-class Line:
+class BrokerLine:
     """A connection to one broker, made when it is needed, and a thread that does one job after another with it.
 
     `refused` says why it could not be connected the last time, "" if it could, and `refused_s` when that was last so.
@@ -63,7 +64,7 @@ class Line:
         threading.Thread(target=self._run, name=f"observer {place[0]}:{place[1]}", daemon=True).start()
 
     def begin(self, job: Job) -> Task:
-        """Nothing else may be on it."""
+        """Run `job` in the line's thread; no other job may be running."""
         self.task = task = Task(job)
         self._jobs.append(task)
         self._wake.release()
@@ -74,7 +75,7 @@ class Line:
         return self.task is not None and not self.task.is_done
 
     def end(self) -> None:
-        """From any thread; what is asked then fails."""
+        """Close the line, from any thread; requests to it fail from then on."""
         self._jobs.append(None)
         self._wake.release()
         self.drop()
@@ -83,7 +84,7 @@ class Line:
         gone, self.connection = self.connection, None
         if gone is not None:
             gone.close()
-            self._cluster.spent(gone)
+            self._cluster.add_cost(gone)
 
     def _run(self) -> None:
         while True:
@@ -99,7 +100,7 @@ class Line:
                 task.result = error
             except Exception as error:  # nobody would wait for it any more
                 task.result = BrokerError(ErrorCode.INTERNAL_ERROR, f"{self.place[0]}:{self.place[1]}: {error!r}")
-            self._cluster.did(task, time.thread_time() - began_s)
+            self._cluster.job_done(task, time.thread_time() - began_s)
 
     # -- in its thread
 
@@ -110,8 +111,8 @@ class Line:
             is_new = self.connection is None
             connection = self._connected()
             pause_s = connection.not_before_s - time.monotonic()
-            if pause_s > 0 and self._cluster.wait_s(pause_s):
-                raise BrokerError(ErrorCode.CLOSED, "the observation has ended")
+            if pause_s > 0:
+                self._cluster.pause(pause_s)
             try:
                 return connection.ask(api, body)
             except BrokerError as error:
@@ -124,7 +125,7 @@ class Line:
                     raise
         raise AssertionError
 
-    def asked(self, calls: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
+    def ask_all(self, calls: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
         """Each call with its answer, or the `BrokerError` of it."""
         for call in calls:
             try:
@@ -144,7 +145,7 @@ class Line:
             raise self._lost
         if self.connection is None:
             try:
-                made = self._cluster.connected(self.place, self._timeout_s)
+                made = self._cluster.connect(self.place, self._timeout_s)
             except BrokerError as error:
                 self._lost, self.refused_s = error, time.monotonic()
                 if error.code is ErrorCode.CONNECTION_LOST:
@@ -159,19 +160,21 @@ class Line:
 class Cluster:
     """Lines to its brokers, made when they are needed. One thread asks.
 
-    `wait_s(seconds)` waits where a broker throttles; True ends it, and raises CLOSED. `cpu_s` is what asking has cost.
+    `wait_for_end(seconds)` is True as soon as the observation ends in that time. `cpu_s` is what asking has cost.
     """
 
-    def __init__(self, config: ConnectionConfig, wait_s: Callable[[float], bool], guard: Guard | None = None) -> None:
-        self.wait_s = wait_s
+    def __init__(
+        self, config: ConnectionConfig, wait_for_end: Callable[[float], bool], guard: Guard | None = None
+    ) -> None:
+        self._wait_for_end = wait_for_end
         self._config = config
         self._guard = guard
-        self._lines: dict[tuple[Address, str], Line] = {}
+        self._lines: dict[tuple[Address, str], BrokerLine] = {}
         self._closed = False
-        self._spent = (0, 0)  # of connections that are closed
+        self._past_cost = (0, 0)  # of connections that are closed
         self._source: Address | None = None
         self._all_topics = Question({"topics": None, "allow_auto_topic_creation": False})
-        self._ended = threading.Condition()
+        self._task_done = threading.Condition()
         self.cpu_s = 0.0
         self.nodes: dict[int, Address] = {}
         self.name = ""
@@ -181,7 +184,7 @@ class Cluster:
         """Requests, and bytes of their answers, so far."""
         there = [line.connection for line in [*self._lines.values()]]
         rows = [(each.requests, each.bytes) for each in there if each is not None]
-        requests, received = map(sum, zip(self._spent, *rows, strict=True))
+        requests, received = map(sum, zip(self._past_cost, *rows, strict=True))
         return requests, received
 
     @property
@@ -206,8 +209,8 @@ class Cluster:
 
         for place in places:
             line = self.line(place, METADATA)
-            busy = line.task if line.is_busy else None
-            tasks[place] = task = busy or line.begin(lambda line: line.ask("Metadata", body))
+            under_way = line.task if line.is_busy else None
+            tasks[place] = task = under_way or line.begin(lambda line: line.ask("Metadata", body))
             self.wait([task], min(until_s, time.monotonic() + _HEDGE_S), is_answered)
             if is_answered():
                 break
@@ -218,13 +221,14 @@ class Cluster:
                 self.nodes = {each.node_id: (each.host, each.port) for each in found.brokers}
                 self.name = getattr(found, "cluster_id", None) or self.name
                 return found
-        raise next((task.result for task in tasks.values() if task.is_done), None) or self.busy(places[0], METADATA)
+        errors = (task.result for task in tasks.values() if task.is_done)
+        raise next(errors, None) or self._no_answer(places[0], METADATA)
 
     def _is_behind(self, place: Address) -> bool:
         line = self._lines.get((place, DATA))
         return line is not None and time.monotonic() - line.refused_s < _BEHIND_S
 
-    def has(self, node: int, api: str, version: int) -> bool:
+    def is_known_to_have(self, node: int, api: str, version: int) -> bool:
         """Whether a broker that is connected has an API from `version` on."""
         connection = self.line(self.nodes[node]).connection if node in self.nodes else None
         newest = None if connection is None else connection.version(api)
@@ -236,24 +240,22 @@ class Cluster:
         line = self.line(self._source, lane)
         return None if line.is_busy else line.begin(job)
 
-    def line(self, place: Address, lane: str = DATA) -> Line:
+    def line(self, place: Address, lane: str = DATA) -> BrokerLine:
         found = self._lines.get((place, lane))
         if found is None:
-            found = self._lines[place, lane] = Line(self, place, self._config.timeout_s)
+            found = self._lines[place, lane] = BrokerLine(self, place, self._config.timeout_s)
         return found
 
     def wait(self, tasks: Iterable[Task], until_s: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Until all are done, or it is `enough`."""
-        with self._ended:
+        with self._task_done:
             while not all(task.is_done for task in tasks) and not enough():
-                if not self._ended.wait(max(0.0, until_s - time.monotonic())):
+                if not self._task_done.wait(max(0.0, until_s - time.monotonic())):
                     return
 
     def ask(self, calls: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
         """Each call with its response, or the `BrokerError` of it. Brokers work side by side, each on one at a time."""
-        queues: dict[int, list[Call]] = {}
-        for call in calls:
-            queues.setdefault(call.node, []).append(call)
+        queues = grouped((call.node, call) for call in calls)
         begun: dict[int, Task | BrokerError] = {}
         for node, queue in queues.items():
             place = self.nodes.get(node)
@@ -261,9 +263,9 @@ class Cluster:
                 about = f"the cluster no longer has a broker {node}"
                 begun[node] = BrokerError(ErrorCode.CONNECTION_LOST, about)
             elif (line := self.line(place)).is_busy:
-                begun[node] = self.busy(place, DATA)
+                begun[node] = self._no_answer(place, DATA)
             else:
-                begun[node] = line.begin(lambda line, queue=queue: [*line.asked(queue)])  # type: ignore[misc]
+                begun[node] = line.begin(lambda line, queue=queue: [*line.ask_all(queue)])  # type: ignore[misc]
         tasks = [task for task in begun.values() if isinstance(task, Task)]
         self.wait(tasks, time.monotonic() + self._config.timeout_s)
         for node, queue in queues.items():
@@ -271,36 +273,46 @@ class Cluster:
             if isinstance(task, Task) and task.is_done and not isinstance(task.result, BrokerError):
                 yield from task.result
             else:
-                error = task if isinstance(task, BrokerError) else self.busy(self.nodes[node], DATA)
+                error = task if isinstance(task, BrokerError) else self._no_answer(self.nodes[node], DATA)
                 yield from ((call, error) for call in queue)
 
-    def busy(self, place: Address, lane: str) -> BrokerError:
+    def _no_answer(self, place: Address, lane: str) -> BrokerError:
         line = self.line(place, lane)
         for_s = 0.0 if line.task is None else time.monotonic() - line.task.began_s
         about = f"{place[0]}:{place[1]} has not answered {line.asking or 'anything'} for {for_s:.1f} s"
         return BrokerError(ErrorCode.REQUEST_TIMED_OUT, about)
 
+    def pause(self, pause_s: float) -> None:
+        """Wait where a broker throttles. Raises CLOSED if the observation ends meanwhile."""
+        if self._wait_for_end(pause_s):
+            raise _observation_ended()
+
     def close(self) -> None:
-        """From any thread; what is asked then fails."""
+        """Close all connections to the cluster, from any thread; requests fail from then on."""
         self._closed = True
         for line in [*self._lines.values()]:
             line.end()
 
     # -- for its lines, in their threads
 
-    def connected(self, place: Address, timeout_s: float) -> BrokerConnection:
+    def connect(self, place: Address, timeout_s: float) -> BrokerConnection:
         if self._closed:
-            raise BrokerError(ErrorCode.CLOSED, "the observation has ended")
+            raise _observation_ended()
         return BrokerConnection(self._config._replace(timeout_s=timeout_s), *place, self._guard)
 
-    def spent(self, gone: BrokerConnection) -> None:
-        self._spent = (self._spent[0] + gone.requests, self._spent[1] + gone.bytes)
+    def add_cost(self, gone: BrokerConnection) -> None:
+        requests, received = self._past_cost
+        self._past_cost = (requests + gone.requests, received + gone.bytes)
 
-    def did(self, task: Task, cpu_s: float) -> None:
-        with self._ended:
+    def job_done(self, task: Task, cpu_s: float) -> None:
+        with self._task_done:
             task.is_done = True
             self.cpu_s += cpu_s
-            self._ended.notify_all()
+            self._task_done.notify_all()
+
+
+def _observation_ended() -> BrokerError:
+    return BrokerError(ErrorCode.CLOSED, "the observation has ended")
 
 
 def _has_answered(task: Task) -> bool:

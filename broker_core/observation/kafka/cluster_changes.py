@@ -47,7 +47,7 @@ class ClusterChanges:
         return self.with_disks(view for _, view in sorted(views.items()))
 
     def placed(self, topic: TopicView) -> TopicView:
-        """With its leaders and replicas."""
+        """The topic with leaders, replicas and in-sync replicas filled in."""
         places = [(part, self._places.get((topic.name, part.partition))) for part in topic.partitions]
         parts = tuple(
             part if seen is None else replace(part, leader=seen.leader, replicas=seen.replicas, in_sync=seen.in_sync)
@@ -56,7 +56,7 @@ class ClusterChanges:
         return replace(topic, partitions=parts, min_in_sync=self._min_in_sync.get(topic.name, 0))
 
     def with_disks(self, views: Iterable[NodeView]) -> tuple[NodeView, ...]:
-        """How full they are is no event."""
+        """`views` with the disk usage of each node, which no event tells."""
         return tuple(
             view if (seen := self._nodes.get(view.node)) is None else replace(view, disk=seen.disk) for view in views
         )

@@ -207,7 +207,7 @@ def _jaas(found: _Found, value: str) -> None:
 
 
 def _jaas_tokens(value: str) -> Iterator[tuple[bool, str]]:
-    """Each with whether it is a sign, = or ;. What Java would cut at a line's end, or at another sign, is refused."""
+    """The tokens, each with whether it is a sign (= or ;). Raises ConfigError for what Java would cut off."""
     at = 0
     while match := _JAAS_TOKEN.match(value, at):
         _quote, quoted, sign, word = match.groups()

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
+from kio.schema.errors import ErrorCode as KafkaError
 from kio.schema.index import api_key_map, schema_name_map
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.kafka_messages.reading import Cursor, Memory, response_reader
 from broker_core.kafka_messages.schemas import load_request_schema
 from broker_core.kafka_messages.writing import Body, Parts, Write, writer
@@ -29,7 +30,6 @@ _MOST_FRAME_BYTES: Final = 256 * 1_048_576
 _NOT_KAFKA = "does not speak Kafka's protocol; if it speaks HTTP, write http:// before the address"
 _HEADER, _LENGTH = struct.Struct(">hhi"), struct.Struct(">i")
 _CORRELATION_AT: Final = 8  # behind length, key and version
-_UNSUPPORTED_VERSION: Final = 35
 
 
 #: All that is sent while the guard is closed. Each of them reads; none makes, changes, deletes or joins anything.
@@ -88,14 +88,12 @@ class BrokerConnection:
         return self.send(api, body)()
 
     def send(self, api: str, body: Body) -> Callable[[], Any]:
-        """As `ask`; the function that comes back waits for the response. One at a time."""
-        version = self.version(api)
-        if version is None:
-            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"{self.where} has no {api}")
+        """Send a request; the returned function waits for its response. One request at a time. Raises as `ask`."""
+        version = must(self.version(api), ErrorCode.UNSUPPORTED_VERSION, f"{self.where} has no {api}")
         return self._sent(api, version, body)
 
     def close(self) -> None:
-        """From any thread; one that waits for an answer is told at once."""
+        """Close the connection, from any thread; a request that waits for its response fails at once."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(OSError):
@@ -142,7 +140,7 @@ class BrokerConnection:
             ) from error
         throttled_ms = getattr(found, "throttle_time", 0)
         # Who has not this version of ApiVersions answers in another form: what is read of that is no time.
-        if throttled_ms > 0 and getattr(found, "error_code", 0) != _UNSUPPORTED_VERSION:
+        if throttled_ms > 0 and getattr(found, "error_code", 0) != KafkaError.unsupported_version:
             self.not_before_s = time.monotonic() + min(throttled_ms / 1_000, 60)
         return found
 
@@ -180,7 +178,7 @@ class BrokerConnection:
         config = self._config
         try:
             plain = socket.create_connection((host, port), config.timeout_s)
-        except socket.gaierror:
+        except (socket.gaierror, UnicodeError):  # the latter of a name that can be no host's
             raise BrokerError(ErrorCode.CONNECTION_LOST, f"there is no host named {host}") from None
         except TimeoutError:
             about = f"{self.where} did not accept a connection in {config.timeout_s:g} s"
@@ -211,7 +209,7 @@ class BrokerConnection:
         names = {"client_software_name": "brokerscope", "client_software_version": program_version()}
         try:
             found = self._sent("ApiVersions", newest, names)()
-            refused = found.error_code == _UNSUPPORTED_VERSION
+            refused = found.error_code == KafkaError.unsupported_version
         except BrokerError as error:
             if "unknown form" not in error.about:  # an older broker answers as version 0
                 raise
@@ -245,7 +243,7 @@ class Question(dict[str, Any]):
 
 
 def request_frame(key: int, version: int, correlation: int, body: Body) -> bytes:
-    """Of this program, its length in front."""
+    """The frame of a request by this program, with its length in front."""
     write, flexible = _request(key, version)
     parts: Parts = [_HEADER.pack(key, version, correlation), struct.pack(">h", len(CLIENT_ID)), CLIENT_ID.encode()]
     parts.append(b"\0" if flexible else b"")

@@ -1,4 +1,4 @@
-"""What a cluster is asked to do: planned, written down, and only then done; see `Guard`."""
+"""Writes to an observed cluster: each is planned, recorded, and only then carried out; see `Guard`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from broker_core.broker.browsing import asked_test
 from broker_core.closable import Closable
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.guarded.deeds import Deed, Outcome, Plan, outcome_of
 from broker_core.guarded.offsets import OffsetsPlan
 from broker_core.guarded.redrive import Choice, RedrivePlan, RedriveRun
@@ -53,7 +53,7 @@ class Guarded:
 
     @property
     def principal(self) -> str:
-        """As whom the cluster knows us."""
+        """The user as whom the cluster authenticates this program, in words."""
         return self._config.user or "nobody (no SASL)"
 
     @property
@@ -72,7 +72,7 @@ class Guarded:
     def redrive(self, request: guarded.RedriveTopic) -> RedriveRun:
         """Begins it, in a thread of its own."""
         topic, plan = request.topic, request.plan
-        guarded.must_be(topic, plan.choice.topic)
+        guarded.check_plan_is_for(topic, plan.choice.topic)
         with self._lock:
             if topic in self._runs and self._runs[topic].running:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive of {topic} is in progress; stop it first")
@@ -95,9 +95,8 @@ class Guarded:
         self._write(plan, outcome_of(found), found, found.error)
 
     def progress(self, request: guarded.TopicRedriveProgress | guarded.StopTopicRedrive) -> RedriveRun:
-        run = self._runs.get(request.topic)
-        if run is None:
-            raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"no redrive of {request.topic} was begun from here")
+        about = f"no redrive of {request.topic} was begun from here"
+        run = must(self._runs.get(request.topic), ErrorCode.UNKNOWN_DEAD_LETTER, about)
         if isinstance(request, guarded.StopTopicRedrive):
             run.stop()
         return run.state
@@ -116,7 +115,7 @@ class Guarded:
 
     def set_offsets(self, request: guarded.SetOffsets) -> OffsetsPlan:
         plan = request.plan
-        guarded.must_be(request.group, plan.group)
+        guarded.check_plan_is_for(request.group, plan.group)
         with self._session() as session, self._lock:
             self._begin(plan, lambda: session.resetting.check(plan))
             try:
@@ -128,7 +127,7 @@ class Guarded:
         return plan
 
     def close(self) -> None:
-        """What is under way ends after its batch, and can go on later."""
+        """Stop redrives after their current batch, so that they can be resumed later."""
         for run in self._runs.values():
             run.stop()
         for thread in self._threads:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Any, Final
 
 import msgspec
+from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.broker import browsing
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import CONTROL_BIT, HEADER, LENGTH_FIELD_END, MAGIC, PLACE, TRANSACTIONAL_BIT, decode_batch
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, grouped
 from broker_core.observation.kafka.calls import check
 from broker_core.observation.kafka.cluster import Call, Cluster
 from broker_core.observation.kafka.sweep import EARLIEST, LATEST, offsets_body
@@ -20,7 +22,6 @@ from broker_core.operations import browse
 from broker_core.schemas.registry import SchemaRegistry
 
 _MAGIC_AT: Final = 16
-_OUT_OF_RANGE: Final = 1
 _NO_SCHEMAS: Final = SchemaRegistry()
 
 
@@ -41,24 +42,24 @@ class ClusterLogs:
 
     def find_offsets(self, request: browse.FindOffsets, epoch_ms: int) -> list[browse.Bounds]:
         wanted = None if request.partition is None else (request.partition,)
-        return [browsing.offsets_of(log, request) for log in self.of(request.topic, wanted, epoch_ms).values()]
+        return [browsing.offsets_of(log, request) for log in self.partitions(request.topic, wanted, epoch_ms).values()]
 
     def page(self, request: browse.BrowsePartition, epoch_ms: int) -> browse.Page:
-        log = self.of(request.topic, (request.partition,), epoch_ms)[request.partition]
+        log = self.partitions(request.topic, (request.partition,), epoch_ms)[request.partition]
         return browsing.page(log, request.first, request.end, _NO_SCHEMAS)
 
     def step(self, request: browse.BrowseMessages, epoch_ms: int) -> browse.MergeStep:
         test = browsing.asked_test(request.filter)
-        return browsing.step(self.of(request.topic, request.cursors, epoch_ms), request, test, _NO_SCHEMAS)
+        return browsing.step(self.partitions(request.topic, request.cursors, epoch_ms), request, test, _NO_SCHEMAS)
 
     def message(self, request: browse.DescribeMessage, epoch_ms: int) -> browse.Present:
-        log = self.of(request.topic, (request.partition,), epoch_ms)[request.partition]
+        log = self.partitions(request.topic, (request.partition,), epoch_ms)[request.partition]
         found = log.read(request.offset, max_messages=1, max_bytes=browsing.READ_BYTES)
         if found and found[0].offset == request.offset:
             return browse.Present(message=found[0])
         return browse.Present(why="The cluster no longer has it.")
 
-    def of(
+    def partitions(
         self, topic: str, wanted: Iterable[int] | None, epoch_ms: int, *, committed: bool = False
     ) -> dict[int, ClusterLog]:
         """Partitions of a topic; with `committed` they end where the first open transaction begins."""
@@ -79,9 +80,7 @@ class ClusterLogs:
     def _offsets(
         self, topic: str, logs: dict[int, ClusterLog], when: int, isolation_level: int
     ) -> Iterator[tuple[int, int]]:
-        by_leader: dict[int, list[int]] = {}
-        for number, log in logs.items():
-            by_leader.setdefault(log.leader, []).append(number)
+        by_leader = grouped((log.leader, number) for number, log in logs.items())
         calls = [_list_offsets(leader, topic, numbers, when, isolation_level) for leader, numbers in by_leader.items()]
         for answer in _answers(self._cluster, calls):
             for each in answer.topics[0].partitions:
@@ -121,39 +120,39 @@ class ClusterLog:
         return self.end_offset if offset < 0 else offset
 
     def read(self, offset: int, *, max_messages: int, max_bytes: int) -> list[StoredMessage]:
-        found = self._fetched(offset, max_bytes, isolation_level=0)
-        messages = []
-        for message in () if found is None else self._decoded(bytes(found.records or b"")):
-            if message.offset >= offset:
-                messages.append(message)
-                if len(messages) == max_messages:
-                    break
-        return messages
+        while True:
+            found = self._fetch(offset, max_bytes, isolation_level=0)
+            batches = [] if found is None else list(self._batches(bytes(found.records or b"")))
+            messages = (each for each in chain.from_iterable(map(self._messages_of, batches)) if each.offset >= offset)
+            some = list(islice(messages, max_messages))
+            if some or not batches or _header(batches[-1])[1] <= offset:
+                return some
+            # Behind a transaction's marker, which holds no message, a batch may be cut off.
+            offset = _header(batches[-1])[1]
 
     def read_committed(self, offset: int, end: int, max_bytes: int) -> tuple[list[StoredMessage], int]:
         """Messages from `offset` up to `end` at most, none of an aborted transaction; and where to go on."""
-        found = self._fetched(offset, max_bytes, isolation_level=1)
+        found = self._fetch(offset, max_bytes, isolation_level=1)
         if found is None or not found.records:
             return [], end
         aborted = sorted((each.first_offset, each.producer_id) for each in found.aborted_transactions or ())
-        gone: set[int] = set()
+        aborted_producers: set[int] = set()
         messages: list[StoredMessage] = []
         at = offset
         for batch in self._batches(bytes(found.records)):
-            base, _, _, _, _, bits, last, _, _, producer, *_ = HEADER.unpack_from(batch)
+            base, at, attributes, producer = _header(batch)
             while aborted and aborted[0][0] <= base:
-                gone.add(aborted.pop(0)[1])
-            if bits & CONTROL_BIT:
-                gone.discard(producer)
-            elif not (bits & TRANSACTIONAL_BIT and producer in gone):
-                messages += (each for each in self._of(batch) if offset <= each.offset < end)
-            at = base + last + 1
+                aborted_producers.add(aborted.pop(0)[1])
+            if attributes & CONTROL_BIT:
+                aborted_producers.discard(producer)
+            elif not (attributes & TRANSACTIONAL_BIT and producer in aborted_producers):
+                messages += (each for each in self._messages_of(batch) if offset <= each.offset < end)
         if at <= offset:
             raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, f"{self.topic}/{self.partition}@{offset}")
         return messages, min(at, end)
 
-    def _fetched(self, offset: int, max_bytes: int, *, isolation_level: int) -> Any:
-        """What Fetch answers of this partition; None if the offset is out of range."""
+    def _fetch(self, offset: int, max_bytes: int, *, isolation_level: int) -> Any:
+        """The Fetch response for this partition; None if the offset is out of range."""
         part = {
             "partition": self.partition,
             "current_leader_epoch": -1,
@@ -179,19 +178,14 @@ class ClusterLog:
             check(getattr(answer, "error_code", 0), "Fetch", self.topic)
             if answer.responses or not answer.throttle_time:
                 break
-            if self._cluster.wait_s(answer.throttle_time / 1_000):  # a quota holds us up
-                raise BrokerError(ErrorCode.CLOSED, "the observation has ended")
+            self._cluster.pause(answer.throttle_time / 1_000)  # a quota holds us up
         found = answer.responses[0].partitions[0]
-        if found.error_code == _OUT_OF_RANGE:  # deleted a moment ago
+        if found.error_code == KafkaError.offset_out_of_range:  # deleted a moment ago
             return None
         check(found.error_code, "Fetch", self.topic)
         return found
 
-    def _decoded(self, records: bytes) -> Iterator[StoredMessage]:
-        for batch in self._batches(records):
-            yield from self._of(batch)
-
-    def _of(self, batch: bytes) -> Iterator[StoredMessage]:
+    def _messages_of(self, batch: bytes) -> Iterator[StoredMessage]:
         for message in decode_batch(batch, self.topic, self.partition, 0):
             published_ns = (message.timestamp_ms - self._epoch_ms) * NS_PER_MS
             yield msgspec.structs.replace(message, published_ns=published_ns)
@@ -206,6 +200,12 @@ class ClusterLog:
                 raise BrokerError(ErrorCode.DAMAGED, f"{self.topic} has messages in a format from before Kafka 0.11")
             yield records[at : at + size]
             at += size
+
+
+def _header(batch: bytes) -> tuple[int, int, int, int]:
+    """(base offset, end offset, attributes, producer id); `parse_header` only takes the leader epoch of our logs."""
+    fields = HEADER.unpack_from(batch)
+    return fields[0], fields[0] + fields[6] + 1, fields[5], fields[9]
 
 
 def _list_offsets(leader: int, topic: str, partitions: Iterable[int], when: int, isolation_level: int = 0) -> Call:

@@ -11,9 +11,7 @@ _LEAST_S: Final = 0.2  # a period, where silences are judged
 
 
 class Silence(NamedTuple):
-    """Nothing was heard of `node`, None for the whole cluster. It is told when it has become too long, and once more
-    when it `is_over`.
-    """
+    """A time in which `node` was not heard, or with None the whole cluster; told when too long, and when over."""
 
     node: int | None
     from_s: float
@@ -46,7 +44,7 @@ class Pace:
         self.due_s = began_s + max(self._every_s if soon_s is None else min(soon_s, self._every_s), seldom_s)
 
     def heard(self, node: int | None, now_s: float) -> list[Silence]:
-        """It has told what it knows; the silence before that, if that was too long."""
+        """A node, or for None the cluster, has answered: the silence before, if it was too long."""
         from_s = self._heard.get(node, now_s)
         self._heard[node] = now_s
         if now_s - from_s <= self.limit_s and node not in self._told:
@@ -55,7 +53,7 @@ class Pace:
         return [Silence(node, from_s, now_s, True)]
 
     def silences(self, now_s: float) -> list[Silence]:
-        """Those that have become too long since they were asked for."""
+        """The silences that have become too long since the last call."""
         new = {
             node: from_s
             for node, from_s in self._heard.items()

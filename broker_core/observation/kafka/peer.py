@@ -20,16 +20,16 @@ from broker_core.messages import TopicPartition
 from broker_core.observation.deed_journal import DeedJournal
 from broker_core.observation.guard import Guard
 from broker_core.observation.kafka.arrivals import Arrivals
-from broker_core.observation.kafka.changes import Changes
 from broker_core.observation.kafka.cluster import Cluster
+from broker_core.observation.kafka.cluster_diff import ClusterDiff
 from broker_core.observation.kafka.config import ConnectionConfig
 from broker_core.observation.kafka.guarded import ANSWERED as GUARDED
 from broker_core.observation.kafka.guarded import VERBS, Guarded
 from broker_core.observation.kafka.logs import BROWSED, ClusterLogs
 from broker_core.observation.kafka.pace import Pace, Silence
 from broker_core.observation.kafka.seen import GroupSeen, MemberSeen
-from broker_core.observation.kafka.sweep import Reader, Sweep
-from broker_core.observation.peer import Facts, Look
+from broker_core.observation.kafka.sweep import Sweep, SweepReader
+from broker_core.observation.peer import Look, PeerFacts
 from broker_core.operations.browse import ListLogs, LogName
 from broker_core.operations.groups import DescribeGroup, DescribeShareGroup, ListGroups, ListShareGroups
 from broker_core.operations.request import Request
@@ -55,7 +55,7 @@ _Shares = Mapping[str, ShareGroupView]
 
 
 def answer(request: Any, seen: Snapshot, shares: _Shares) -> Any:
-    """From what was seen last. Raises UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND, READ_ONLY."""
+    """The answer to `request` from `seen`. Raises UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND, READ_ONLY."""
     found = ANSWERED.get(type(request))
     if found is None:
         raise BrokerError(ErrorCode.READ_ONLY, WHY_NOT.rstrip("."))
@@ -109,7 +109,7 @@ class KafkaPeer:
         self._closing = threading.Event()
         self._cluster = Cluster(config, self._closing.wait)
         # Without a period, as tests look, nobody is late.
-        self._reader = Reader(self._cluster, topics, groups, _PATIENCE * every_s or _FIRST_PATIENCE_S)
+        self._reader = SweepReader(self._cluster, topics, groups, _PATIENCE * every_s or _FIRST_PATIENCE_S)
         self._logs = ClusterLogs(Cluster(config, self._closing.wait))
         self._deeds: deque[Deed] = deque()
         self.guarded = Guarded(
@@ -122,7 +122,7 @@ class KafkaPeer:
             name=lambda: self._cluster.name,
         )
         self._arrivals = Arrivals()
-        self._changes = Changes(self._arrivals)
+        self._diff = ClusterDiff(self._arrivals)
         self._every_s = every_s
         self._look_s = 0.0
         self._cost = 0.0, 0  # of looking so far: seconds of computing, and requests
@@ -141,16 +141,16 @@ class KafkaPeer:
         """The state at time 0: what a first sweep has found. Nothing of it counts as published."""
         began_s = self._zero_s = time.monotonic()
         self.epoch_ms = time.time_ns() // NS_PER_MS
-        sweep = self._swept(_FIRST_PATIENCE_S)
+        sweep = self._take_sweep(_FIRST_PATIENCE_S)
         self._pace = Pace(self._every_s, time.monotonic())
         for node in sweep.nodes:
             self._pace.heard(node, time.monotonic())
-        first = self._changes.first(sweep, self._now_ns())
-        self._date(_ROUNDS, time.monotonic() + _ROUNDS_S)
+        first = self._diff.first(sweep, self._now_ns())
+        self._date_unread(_ROUNDS, time.monotonic() + _ROUNDS_S)
         # As everybody folds who has the recording: so the next keyframe never differs from what was told.
         self._fold = Fold(first, published_before=self._published_ns)
         self._shown = self._with_disks(self._fold.snapshot(0))
-        self._took(sweep, began_s)
+        self._end_look(sweep, began_s)
         return self._shown
 
     def look(self) -> Look | None:
@@ -160,20 +160,20 @@ class KafkaPeer:
             return None
         began_s = time.monotonic()
         try:
-            sweep = self._swept()
+            sweep = self._take_sweep()
         except BrokerError:
             if self._away_since_s is None:
                 self._away_since_s = began_s
             raise
         now_ns = self._now_ns()
-        gaps = self._silences(sweep)
+        gaps = self._note_heard(sweep)
         whole = [self._why(each) for each in gaps if each.node is None and each.is_over]
         gap = whole[0] if whole else ""
         if self._away_since_s is not None:
             gap = f"no broker of {self.address} answered for {began_s - self._away_since_s:.0f} s"
             self._away_since_s = None
-        events = [*self.deeds(now_ns), *self._changes.events(sweep, now_ns)]
-        self._date(_ROUNDS_LATER, began_s + _ROUNDS_S)
+        events = [*self.take_deeds(now_ns), *self._diff.events(sweep, now_ns)]
+        self._date_unread(_ROUNDS_LATER, began_s + _ROUNDS_S)
         if gaps or sweep.silent or sweep.refused:  # what producers hand over then has waited
             self._clock_due_s = max(self._clock_due_s, began_s + _WAITED_S)
         self._check_clock(events, now_ns)
@@ -181,14 +181,14 @@ class KafkaPeer:
         for event in events:
             self._fold.add(event)
         self._shown = self._with_disks(self._fold.snapshot(now_ns))
-        self._took(sweep, began_s)
+        self._end_look(sweep, began_s)
         return Look(events, self._shown, gap)
 
-    def _swept(self, patience_s: float | None = None) -> Sweep:
+    def _take_sweep(self, patience_s: float | None = None) -> Sweep:
         sweep = self._reader.sweep(patience_s)
         return _with_share_groups(sweep) if self.SHARE_GROUPS_ARE_GROUPS else sweep
 
-    def _silences(self, sweep: Sweep) -> list[Silence]:
+    def _note_heard(self, sweep: Sweep) -> list[Silence]:
         now_s = time.monotonic()
         found = self._pace.heard(None, now_s)
         for node in sorted(sweep.heard):
@@ -216,17 +216,17 @@ class KafkaPeer:
             cause = self._why(silence)
         return Event(0, to_ns, EventKind.GAP, cause=cause, detail=detail)
 
-    def deeds(self, now_ns: int) -> list[Event]:
-        """What was done to it since the last time that this was asked."""
+    def take_deeds(self, now_ns: int) -> list[Event]:
+        """Events of what this program has done to the cluster since the last call."""
         found = [self._deeds.popleft() for _ in range(len(self._deeds))]
         return [Event(0, now_ns, EventKind.USER_ACTION, cause=deed.sentence, detail=deed.detail()) for deed in found]
 
     def _now_ns(self) -> int:
         return int((time.monotonic() - self._zero_s) * NS_PER_S)
 
-    def _took(self, sweep: Sweep, began_s: float) -> None:
+    def _end_look(self, sweep: Sweep, began_s: float) -> None:
         self._share_groups.update(sweep.share_groups)
-        for name in [name for name in self._share_groups if sweep.all_groups and name not in self._changes.groups]:
+        for name in [name for name in self._share_groups if sweep.all_groups and name not in self._diff.groups]:
             del self._share_groups[name]
         now_s = time.monotonic()
         if now_s >= self._forget_due_s:
@@ -234,7 +234,7 @@ class KafkaPeer:
             self._forget_read()
         self._look_s = now_s - began_s
         # A group that rebalances is looked at more often: the next rebalance may follow at once.
-        soon_s = _SOON_S if self._changes.rebalancing and not self._changes.misses else None
+        soon_s = _SOON_S if self._diff.rebalancing and not self._diff.misses else None
         cpu_s, requests = time.thread_time() + self._cluster.cpu_s, self._cluster.cost[0]
         spent_s = max(0.0, cpu_s - self._cost[0])  # the first look may have had another thread
         spent_s *= bool(self._cost[1])  # the first also loads what it needs
@@ -242,16 +242,16 @@ class KafkaPeer:
         self._cost = cpu_s, requests
 
     def _forget_read(self) -> None:
-        """When what every group has read arrived, nobody asks."""
+        """Forget when messages arrived that every group has committed: nobody asks for it."""
         read: dict[TopicPartition, int] = {}
-        for committed in self._changes.committed.values():
+        for committed in self._diff.committed.values():
             for place, at in committed.items():
                 read[place] = min(at, read.get(place, at))
         for place, at in read.items():
             self._arrivals.forget(place, at)
 
     def _with_disks(self, shown: Snapshot) -> Snapshot:
-        return msgspec.structs.replace(shown, nodes=self._changes.cluster.with_disks(shown.nodes))
+        return msgspec.structs.replace(shown, nodes=self._diff.cluster.with_disks(shown.nodes))
 
     def _published_ns(self, place: TopicPartition, offset: int, time_ns: int) -> int | None:
         earliest, latest = self._arrivals.bracket(place, offset)
@@ -263,15 +263,15 @@ class KafkaPeer:
             return None
         return self._arrivals.of(place, offset)
 
-    def _date(self, rounds: int, until_s: float) -> None:
+    def _date_unread(self, rounds: int, until_s: float) -> None:
         """When was the first message published that a group has not read, where that was before we came? Offsets by
         time, bisected for all partitions at once.
         """
         for _ in range(rounds):
             wanted: dict[TopicPartition, tuple[int, int]] = {}
-            for committed in self._changes.committed.values():
+            for committed in self._diff.committed.values():
                 for place, at in committed.items():
-                    if at >= self._changes.ends.get(place, 0) or place in wanted or (place, at) in self._dated:
+                    if at >= self._diff.ends.get(place, 0) or place in wanted or (place, at) in self._dated:
                         continue
                     earliest, latest = self._arrivals.bracket(place, at)
                     if earliest is None or latest is None:
@@ -289,7 +289,7 @@ class KafkaPeer:
                 offset, time_ms = found.get(place, (-1, -1))
                 before = self._arrivals.bracket(place, at)
                 if place in found:
-                    self._arrivals.found(place, self._session_ns(at_ms), offset, self._session_ns(time_ms))
+                    self._arrivals.note_offset_at(place, self._session_ns(at_ms), offset, self._session_ns(time_ms))
                 is_told = place in found or self._reader.is_denied("ListOffsets", place[0])
                 if is_told and self._arrivals.bracket(place, at) == before:
                     self._dated.add((place, at))  # times that are in no order, or denied: it is not asked again
@@ -305,7 +305,7 @@ class KafkaPeer:
             (each for each in events if each.kind is EventKind.PUBLISHED and each.published_ns is not None), None
         )
         if new is None or not any(
-            self._cluster.has(node, "ListOffsets", _MAX_TIMESTAMP_FROM) for node in self._cluster.nodes
+            self._cluster.is_known_to_have(node, "ListOffsets", _MAX_TIMESTAMP_FROM) for node in self._cluster.nodes
         ):
             return
         self._clock_due_s = time.monotonic() + _CLOCK_EVERY_S
@@ -332,7 +332,7 @@ class KafkaPeer:
         return self._cluster.hosts
 
     def ask(self, request: Request[T]) -> T:
-        """As of the last sweep; messages as they are now.
+        """The answer to `request` as of the last sweep; messages are read now.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND, READ_ONLY, and for messages as a connection does.
         """
@@ -355,8 +355,8 @@ class KafkaPeer:
         return word == "messages"
 
     @property
-    def facts(self) -> Facts:
-        return Facts(self._cluster.name or self.address, self._pace.period_s, self._look_s)
+    def facts(self) -> PeerFacts:
+        return PeerFacts(self._cluster.name or self.address, self._pace.period_s, self._look_s)
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -386,5 +386,5 @@ def _with_share_groups(sweep: Sweep) -> Sweep:
 
 
 def _tolerance_ns(earliest_ns: int, now_ns: int) -> int:
-    """How exactly a time is wanted: to 2 % of its age, and not below what records tell."""
+    """How exactly an arrival time has to be known: to 2 % of its age, but not below the precision of records."""
     return max(2 * NS_PER_MS, (now_ns - earliest_ns) // 50)

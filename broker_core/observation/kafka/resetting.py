@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from kio.schema.errors import ErrorCode as KafkaError
+
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups import offset_reset
 from broker_core.groups.offset_reset import Target
-from broker_core.guarded.offsets import OffsetsPlan, offset_changes, offsets_plan
+from broker_core.guarded.offsets import OffsetsPlan, offsets_plan, why_stale
 from broker_core.guarded.redrive import must_hold
-from broker_core.messages import OffsetAndMetadata, TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition, grouped
 from broker_core.observation.guard import Guard, Permit
 from broker_core.observation.kafka.calls import GROUP, Calls, by_topic, check, check_rows, commit_rows
 from broker_core.observation.kafka.logs import ClusterLog, ClusterLogs
 from broker_core.operations.groups import PartitionPlace
 
-_NOT_FOUND = 69
-
 
 class Resetting:
+    """Plans and applies resets. The methods of `offset_reset.Bounds` know the places of the last `_load_logs` only."""
+
     def __init__(self, calls: Calls, logs: ClusterLogs, guard: Guard) -> None:
         self._calls, self._cluster_logs, self._guard = calls, logs, guard
         self._logs: dict[TopicPartition, ClusterLog] = {}
@@ -34,21 +36,27 @@ class Resetting:
         members = self._members(group)
         if not state and members is None:
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
-        chosen = list(state) if places is None else [each for place in places for each in self._named(place)]
-        self._open(chosen)
+        chosen = list(state) if places is None else [each for place in places for each in self._places_of(place)]
+        self._load_logs(chosen)
         other = self._calls.committed(target.group) if target.group else {}
-        here: dict[str, Mapping[TopicPartition, OffsetAndMetadata]] = {group: state, target.group: other}
+        committed_by_group: dict[str, Mapping[TopicPartition, OffsetAndMetadata]] = {group: state, target.group: other}
 
-        def committed(name: str, topic: str, partition: int) -> int | None:
-            found = here[name].get((topic, partition))
+        def committed(of_group: str, topic: str, partition: int) -> int | None:
+            found = committed_by_group[of_group].get((topic, partition))
             return None if found is None else found.offset
 
-        there = [place for place in chosen if place in self._logs]
-        found = offset_reset.preview(group, target, there, self, committed)
-        new = {(each.topic, each.partition): each.to_offset for each in found}
-        says, name, ids = offset_reset.sentence(target), self._calls.cluster.name, self._calls.topic_ids
-        time_ns = partial(self._time_ns, now_ms * NS_PER_MS)
-        return offsets_plan(name, group, says, state, new, members or (), lambda topic: ids.get(topic, ""), time_ns)
+        known_places = [place for place in chosen if place in self._logs]
+        changes = offset_reset.preview(group, target, known_places, self, committed)
+        return offsets_plan(
+            self._calls.cluster.name,
+            group,
+            offset_reset.sentence(target),
+            state,
+            new={(each.topic, each.partition): each.to_offset for each in changes},
+            members=members or (),
+            topic_id=lambda topic: self._calls.topic_ids.get(topic, ""),
+            time_ns=partial(self._time_ns, now_ms * NS_PER_MS),
+        )
 
     def check(self, plan: OffsetsPlan) -> None:
         """Raises STALE_PLAN, READ_ONLY."""
@@ -57,11 +65,11 @@ class Resetting:
 
     def _check(self, plan: OffsetsPlan) -> None:
         topics = {topic: self._calls.topic_ids[topic] for topic in plan.topics if topic in self._calls.topic_ids}
-        self._open([each.place for each in plan.changes])
+        self._load_logs([each.place for each in plan.changes])
         bounds = {place: (log.start_offset, log.end_offset) for place, log in self._logs.items()}
         members = self._members(plan.group) or ()
         state = self._calls.committed(plan.group)
-        must_hold(offset_changes(plan, state, members, self._calls.cluster.name, topics, bounds))
+        must_hold(why_stale(plan, state, members, self._calls.cluster.name, topics, bounds))
 
     def apply(self, plan: OffsetsPlan) -> None:
         group = plan.group
@@ -92,20 +100,17 @@ class Resetting:
 
     # -- inside
 
-    def _named(self, place: PartitionPlace) -> list[TopicPartition]:
+    def _places_of(self, place: PartitionPlace) -> list[TopicPartition]:
         count = self._calls.partitions.get(place.topic, 0)
         if not count or (place.partition or 0) >= count:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, place.topic)
         return [(place.topic, number) for number in (range(count) if place.partition is None else (place.partition,))]
 
-    def _open(self, places: list[TopicPartition]) -> None:
+    def _load_logs(self, places: list[TopicPartition]) -> None:
         self._logs.clear()
-        by_name: dict[str, list[int]] = {}
-        for topic, partition in places:
-            if partition < self._calls.partitions.get(topic, 0):
-                by_name.setdefault(topic, []).append(partition)
-        for topic, numbers in by_name.items():
-            self._logs |= {(topic, n): log for n, log in self._cluster_logs.of(topic, numbers, 0).items()}
+        there = ((topic, number) for topic, number in places if number < self._calls.partitions.get(topic, 0))
+        for topic, numbers in grouped(there).items():
+            self._logs |= {(topic, n): log for n, log in self._cluster_logs.partitions(topic, numbers, 0).items()}
 
     def _members(self, group: str) -> list[str] | None:
         """Their client ids, of a group of either protocol; None if there is no such group."""
@@ -117,7 +122,7 @@ class Resetting:
                 if error.code is not ErrorCode.UNSUPPORTED_VERSION:
                     raise
                 continue
-            if found.error_code != _NOT_FOUND and found.group_state != "Dead":
+            if found.error_code != KafkaError.group_id_not_found and found.group_state != "Dead":
                 check(found.error_code, api, group)
                 return [member.client_id for member in found.members]
         return None

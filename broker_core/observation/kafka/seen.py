@@ -76,7 +76,7 @@ class PlaceSeen(NamedTuple):
 
 
 def once(row: Any, make: Callable[[Any], T]) -> T:
-    """What `make` makes of a row of an answer. One that is not read again keeps it: see `Question`."""
+    """`make(row)` for a row of a response, computed once: rows that `Question` reuses keep the result."""
     made: T | None = row.__dict__.get("made")
     if made is None:
         made = row.made = make(row)
@@ -105,48 +105,45 @@ def offsets_of(group: Any) -> tuple[dict[TopicPartition, int], set[tuple[int, st
 
 
 def topics_of(metadata: bytes) -> tuple[str, ...]:
-    """What a classic member subscribes to; nothing of a client that is no consumer."""
+    """The topics that a classic member subscribes to; () if it is no consumer."""
     return tuple(sorted(read_subscription(CONSUMER, metadata).topics))
 
 
 def partitions_of(assignment: bytes) -> tuple[TopicPartition, ...]:
-    """What a classic member is assigned; nothing of a client that is no consumer."""
+    """The partitions that a classic member is assigned; () if it is no consumer."""
     try:
         return tuple(sorted(decode_assignment(assignment).partitions))
     except BrokerError:
         return ()
 
 
-def classic(each: Any) -> GroupSeen | None:
+def _group(each: Any, epoch: int | None, assignor: str, members: list[MemberSeen], kind: str) -> GroupSeen | None:
+    """None for a state that no group here has."""
     state = STATES.get(each.group_state)
-    if state is None:
-        return None
+    return None if state is None else GroupSeen(state, epoch, assignor, tuple(sorted(members)), kind)
+
+
+def classic(each: Any) -> GroupSeen | None:
     members = []
     for member in each.members:
         instance = getattr(member, "group_instance_id", None) or ""
         topics, partitions = topics_of(member.member_metadata), partitions_of(member.member_assignment)
         members.append(MemberSeen(member.member_id, member.client_id, instance, topics, partitions))
-    return GroupSeen(state, None, each.protocol_data, tuple(sorted(members)), CLASSIC)
+    return _group(each, None, each.protocol_data, members, CLASSIC)
 
 
 def consumer(each: Any) -> GroupSeen | None:
-    state = STATES.get(each.group_state)
-    if state is None:
-        return None
     members = []
     for member in each.members:
         places = sorted((at.topic_name, part) for at in member.assignment.topic_partitions for part in at.partitions)
         # Of one that subscribes by a pattern, the topics that it was given.
         topics = tuple(sorted(member.subscribed_topic_names or {topic for topic, _ in places}))
         members.append(MemberSeen(member.member_id, member.client_id, member.instance_id or "", topics, tuple(places)))
-    return GroupSeen(state, each.group_epoch, each.assignor_name, tuple(sorted(members)), CONSUMER)
+    return _group(each, each.group_epoch, each.assignor_name, members, CONSUMER)
 
 
 def streams(each: Any) -> GroupSeen | None:
     """A member has the partitions of the topics that its active tasks read."""
-    state = STATES.get(each.group_state)
-    if state is None:
-        return None
     reads = {
         sub.subtopology_id: (*sub.source_topics, *(topic.name for topic in sub.repartition_source_topics))
         for sub in (each.topology.subtopologies or () if each.topology else ())
@@ -158,7 +155,7 @@ def streams(each: Any) -> GroupSeen | None:
         places = sorted({(topic, part) for name, part in tasks for topic in reads.get(name, ())})
         members.append(MemberSeen(member.member_id, member.client_id, member.instance_id or "", topics, tuple(places)))
     assignor = f"{len(reads)} subtopologies" if len(reads) != 1 else "1 subtopology"
-    return GroupSeen(state, each.group_epoch, assignor, tuple(sorted(members)), STREAMS)
+    return _group(each, each.group_epoch, assignor, members, STREAMS)
 
 
 def share(each: Any) -> ShareGroupView:

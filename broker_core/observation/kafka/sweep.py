@@ -9,11 +9,13 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
+from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.writing import Body
 from broker_core.messages import TopicPartition
-from broker_core.observation.kafka.cluster import QUORUM, SHARES, Call, Cluster, Line, Task
+from broker_core.observation.kafka.calls import DENIED
+from broker_core.observation.kafka.cluster import QUORUM, SHARES, BrokerLine, Call, Cluster, Task
 from broker_core.observation.kafka.connection import Question
 from broker_core.observation.kafka.seen import (
     CONSUMER,
@@ -38,8 +40,9 @@ _SELDOM_S: Final = 30.0  # earliest offsets, settings and disks
 _ASK_AGAIN_S: Final = 60.0  # what was denied
 _MOST_PARTITIONS, _MOST_GROUPS = 1_000, 500  # in one request
 _FIRST_S: Final = 9.0  # for the first answer
-_GONE_MEANWHILE: Final = frozenset({3, 69, 100})  # a topic or a group that was there a moment ago
-_DENIED: Final = {29: "topic", 30: "group", 31: "cluster"}
+_GONE_MEANWHILE: Final = frozenset(  # a topic or a group that was there a moment ago
+    {KafkaError.unknown_topic_or_partition, KafkaError.unknown_topic_id, KafkaError.group_id_not_found}
+)
 _NEEDS: Final = {"DescribeConfigs": "DESCRIBE_CONFIGS"}  # else DESCRIBE
 _SHARE_OFFSETS: Final = "DescribeShareGroupOffsets"
 _SETTINGS: Final = ("cleanup.policy", "min.insync.replicas")
@@ -60,7 +63,7 @@ class _Parts(msgspec.Struct):
 
 
 class _Told(_Parts):
-    """By one broker."""
+    """What one broker has answered."""
 
     all_groups: bool = False
     disk: tuple[int, int] | None = None
@@ -89,7 +92,7 @@ class Sweep(_Parts):
 
 
 class _Node(msgspec.Struct):
-    """What one broker is at: first its groups, then the ends of its partitions."""
+    """How far the requests to one broker are: first those about its groups, then those about end offsets."""
 
     task: Task | None = None
     offsets_next: bool = False
@@ -97,7 +100,7 @@ class _Node(msgspec.Struct):
     disk: tuple[int, int] | None = None
 
 
-class Reader:
+class SweepReader:
     """Looks at the topics and groups whose names match one of the patterns; without any, at all but internal topics.
 
     What a broker does not tell within `patience_s` it tells in a later sweep: nobody else waits for it.
@@ -183,7 +186,7 @@ class Reader:
         return True
 
     def _take(self, found: Sweep) -> None:
-        """What the brokers have told meanwhile."""
+        """Collect the results of the requests to brokers that have finished."""
         for node, state in self._nodes.items():
             task = state.task
             if task is None or not task.is_done:
@@ -211,7 +214,7 @@ class Reader:
             if not {topic for topic, _ in offsets} <= found.topics.keys():
                 found.committed[name] = {place: at for place, at in offsets.items() if place[0] in found.topics}
 
-    def _told_of_groups(self, line: Line, node: int) -> _Told:
+    def _told_of_groups(self, line: BrokerLine, node: int) -> _Told:
         told = _Told()
         self._list_groups(line, node, told)
         self._describe(line, node, told)
@@ -219,12 +222,12 @@ class Reader:
         return told
 
     def _told_of_offsets(
-        self, line: Line, node: int, places: list[TopicPartition], names: list[str], seldom: bool
+        self, line: BrokerLine, node: int, places: list[TopicPartition], names: list[str], seldom: bool
     ) -> _Told:
         told = _Told()
         for when, into in ((LATEST, told.ends), (EARLIEST, told.starts)) if seldom else ((LATEST, told.ends),):
             calls = self._again(node, "ListOffsets", when, self._allowed(places), partial(_offset_bodies, when))
-            into.update((place, offset) for place, (offset, _) in self._offsets_in(line.asked(calls), told.failures))
+            into.update((place, offset) for place, (offset, _) in self._offsets_in(line.ask_all(calls), told.failures))
         self._settings(line, node, names, told)
         if seldom:
             self._disks(line, node, told)
@@ -250,7 +253,7 @@ class Reader:
     def _again(
         self, node: int, api: str, what: int, about: list[T], bodies: Callable[[list[T]], list[Body]]
     ) -> list[Call]:
-        """What was asked the last time, as long as it is about the same."""
+        """The calls of the last sweep if they were about the same things, otherwise new ones."""
         before, calls = self._calls.get((node, api, what), (None, []))
         if before != about:
             calls = [Call(node, api, Question(body)) for body in bodies(about)]
@@ -275,7 +278,8 @@ class Reader:
     def _metadata(self, found: Sweep, patience_s: float) -> None:
         answer = self._cluster.metadata(patience_s=max(_FIRST_S if not self._nodes else 0.0, 2 * patience_s))
         for node in answer.brokers:
-            found.nodes[node.node_id] = NodeSeen(_address(node.host, node.port), getattr(node, "rack", None) or "")
+            address = f"[{node.host}]:{node.port}" if ":" in node.host else f"{node.host}:{node.port}"
+            found.nodes[node.node_id] = NodeSeen(address, getattr(node, "rack", None) or "")
         if self._controller is None and answer.controller_id >= 0 and not self._has_quorum:
             self._controller = answer.controller_id
         told = answer.topics, frozenset(self._cluster.nodes)
@@ -322,10 +326,10 @@ class Reader:
             body = {"topics": [{"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}]}
             self._quorum = self._cluster.from_source(QUORUM, lambda line: line.ask(api, body))
 
-    def _list_groups(self, line: Line, node: int, told: _Told) -> None:
+    def _list_groups(self, line: BrokerLine, node: int, told: _Told) -> None:
         """A broker lists the groups that it coordinates."""
         calls = self._again(node, "ListGroups", 0, [], lambda _: [{"states_filter": (), "types_filter": ()}])
-        for _call, answer in _answered(line.asked(calls), told.failures):
+        for _call, answer in _answered(line.ask_all(calls), told.failures):
             if not self._fine(answer.error_code, "ListGroups", self._cluster.name, told.failures):
                 continue
             told.all_groups = True
@@ -336,7 +340,7 @@ class Reader:
                 ):
                     told.listed[each.group_id] = kind
 
-    def _describe(self, line: Line, node: int, told: _Told) -> None:
+    def _describe(self, line: BrokerLine, node: int, told: _Told) -> None:
         for api, kind, field, take in (
             ("DescribeGroups", CLASSIC, "groups", classic),
             ("ConsumerGroupDescribe", CONSUMER, "group_ids", consumer),
@@ -344,9 +348,8 @@ class Reader:
             ("ShareGroupDescribe", SHARE, "group_ids", share),
         ):
             names = [name for name in told.listed if told.listed[name] == kind and not self.is_denied(api, name)]
-            bodies = partial(_descriptions, field)
-            calls = self._again(node, api, 0, names, bodies)
-            for _call, answer in _answered(line.asked(calls), told.failures):
+            calls = self._again(node, api, 0, names, partial(_descriptions, field))
+            for _call, answer in _answered(line.ask_all(calls), told.failures):
                 for each in answer.groups:
                     if self._fine(each.error_code, api, each.group_id, told.failures):
                         seen = once(each, take)
@@ -355,14 +358,14 @@ class Reader:
                         elif seen is not None:
                             told.groups[each.group_id] = seen
 
-    def _committed(self, line: Line, node: int, told: _Told) -> None:
+    def _committed(self, line: BrokerLine, node: int, told: _Told) -> None:
         api = "OffsetFetch"
         names = [name for name, kind in told.listed.items() if kind != SHARE and not self.is_denied(api, name)]
         if names and line.has(api, 8):
             calls = self._again(node, api, 0, names, _of_groups)
         else:
             calls = [Call(node, api, {"group_id": name, "topics": None}) for name in names]
-        for call, answer in _answered(line.asked(calls), told.failures):
+        for call, answer in _answered(line.ask_all(calls), told.failures):
             for group in getattr(answer, "groups", None) or (answer,):
                 name = getattr(group, "group_id", None) or call.body["group_id"]
                 if not self._fine(getattr(group, "error_code", OK), api, name, told.failures):
@@ -402,10 +405,10 @@ class Reader:
         if found.all_groups:
             self._share_rows = {name: rows for name, rows in self._share_rows.items() if name in self._coordinators}
 
-    def _share_offsets(self, line: Line, node: int, names: list[str]) -> _Told:
+    def _share_offsets(self, line: BrokerLine, node: int, names: list[str]) -> _Told:
         told = _Told()
         calls = self._again(node, _SHARE_OFFSETS, 0, names, _of_groups)
-        for _call, answer in _answered(line.asked(calls), told.failures):
+        for _call, answer in _answered(line.ask_all(calls), told.failures):
             for group in answer.groups:
                 if self._fine(group.error_code, _SHARE_OFFSETS, group.group_id, told.failures):
                     told.share_rows[group.group_id] = tuple(
@@ -439,13 +442,13 @@ class Reader:
         self._configured.update(names)
         return [name for name in names if not self.is_denied("DescribeConfigs", name)]
 
-    def _settings(self, line: Line, node: int, names: list[str], told: _Told) -> None:
+    def _settings(self, line: BrokerLine, node: int, names: list[str], told: _Told) -> None:
         api = "DescribeConfigs"
         calls = []
         for part in _parts(names, _MOST_PARTITIONS):
             wanted = [{"resource_type": 2, "resource_name": name, "configuration_keys": _SETTINGS} for name in part]
             calls.append(Call(node, api, {"resources": wanted}))
-        for _call, answer in _answered(line.asked(calls), told.failures):
+        for _call, answer in _answered(line.ask_all(calls), told.failures):
             for each in answer.results:
                 if self._fine(each.error_code, api, each.resource_name, told.failures):
                     found = {one.name: one.value or "" for one in each.configs}
@@ -453,12 +456,12 @@ class Reader:
                     least = found.get("min.insync.replicas", "")
                     told.min_in_sync[each.resource_name] = int(least) if least.isdecimal() else 0
 
-    def _disks(self, line: Line, node: int, told: _Told) -> None:
+    def _disks(self, line: BrokerLine, node: int, told: _Told) -> None:
         """Free and all bytes of a broker's disks, where it may be asked and tells them."""
         api = "DescribeLogDirs"
         if self.is_denied(api, "cluster") or not line.has(api, 4):
             return
-        for _call, answer in line.asked([Call(node, api, {"topics": ()})]):
+        for _call, answer in line.ask_all([Call(node, api, {"topics": ()})]):
             # Who may not ask goes without: nothing else depends on it.
             if not isinstance(answer, BrokerError) and not getattr(answer, "error_code", OK):
                 there = [each for each in answer.results if not each.error_code and each.total_bytes > 0]
@@ -474,7 +477,7 @@ class Reader:
         """Whether there is no error; one is noted, and what was denied is not asked again for a minute."""
         if code in _GONE_MEANWHILE or code == OK:
             return code == OK
-        what = _DENIED.get(code)
+        what = DENIED.get(code)
         if what is not None:
             thing = what if name == what else f"{what} {name}"
             sentence = f"{api} of the {thing} is denied; the {_NEEDS.get(api, 'DESCRIBE')} permission is missing."
@@ -515,13 +518,9 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
 
 
 def offsets_body(places: Iterable[tuple[TopicPartition, int]], isolation_level: int = 0) -> Body:
-    """Of ListOffsets: (partition, Unix time in ms, or LATEST, EARLIEST...)."""
+    """The body of a ListOffsets request for (partition, Unix time in ms, or LATEST, EARLIEST...)."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for (topic, partition), when in places:
         rows.setdefault(topic, []).append({"partition_index": partition, "current_leader_epoch": -1, "timestamp": when})
     topics = [{"name": topic, "partitions": parts} for topic, parts in rows.items()]
     return {"replica_id": -1, "isolation_level": isolation_level, "topics": topics}
-
-
-def _address(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

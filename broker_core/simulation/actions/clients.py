@@ -7,6 +7,9 @@ from broker_core.simulation.actions.action import Action
 from broker_core.simulation.arrivals import Arrivals, RateArrivals
 from broker_core.simulation.durations import Duration
 
+Ack = Literal["after", "before"]  # when, relative to the processing of a message
+Commit = Literal["after", "before", "with_effect"]
+
 
 class AddConsumer(Action, frozen=True, tag="add_consumer"):
     """A new consumer, in `group` or, with "", on the bench. Its settings are those of a scenario's consumer."""
@@ -15,7 +18,7 @@ class AddConsumer(Action, frozen=True, tag="add_consumer"):
     group: str = ""
     processing: Duration = Duration(mean_ms=100)
     max_poll_messages: Positive = 20
-    commit: Literal["after", "before", "with_effect"] = "after"
+    commit: Commit = "after"
     static: bool = False
 
     @property
@@ -46,7 +49,7 @@ class AddWorker(Action, frozen=True, tag="add_worker"):
     queue: str
     processing: Duration = Duration(mean_ms=100)
     prefetch: Positive = 1
-    ack: Literal["after", "before"] = "after"
+    ack: Ack = "after"
 
 
 class DuplicateClient(Action, frozen=True, tag="duplicate_client"):
@@ -75,7 +78,7 @@ class RestoreClient(Action, frozen=True, tag="restore_client"):
 
 
 class SetProducerRate(Action, frozen=True, tag="set_producer_rate"):
-    """From now on `client` sends `rate_per_s` messages a second; None is the pace of the scenario."""
+    """Make `client` send `rate_per_s` messages a second from now on; None is the rate of the scenario."""
 
     client: str
     rate_per_s: PositiveNumber | None = None
@@ -88,7 +91,7 @@ class SetProducerRate(Action, frozen=True, tag="set_producer_rate"):
 
 
 class SetProcessingTime(Action, frozen=True, tag="set_processing_time"):
-    """From its next message on, consumer or worker `client` takes `processing` for each."""
+    """Make consumer or worker `client` take `processing` for each message, from the next one on."""
 
     says = "set {client} to {processing.mean_ms:g} ms for each message"
 

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from broker_core.operations.faults import BeginFault
+from broker_core.plurals import ordinal
 from broker_core.settings import PositiveNumber
 from broker_core.simulation.actions.action import Action, Lasting
 from broker_core.simulation.alert_watch import Alert
@@ -140,8 +141,8 @@ class FailMatching(Lasting, frozen=True, tag="fail_matching"):
 
     @property
     def what(self) -> str:
-        """Its effect, such as "every 10th message of key X fails"."""
-        which = "every message" if self.every == 1 else f"every {_ordinal(self.every)} message"
+        """The effect of the fault, such as "every 10th message of key X fails"."""
+        which = "every message" if self.every == 1 else f"every {ordinal(self.every)} message"
         of_key = "" if self.key is None else f" of key {self.key}"
         holding = f" holding {self.text!r}" if self.text else ""
         return f"{which}{of_key}{holding} {_OUTCOMES[self.outcome]} at {self.at}"
@@ -154,12 +155,6 @@ class EndRule(Action, frozen=True, tag="end_rule"):
 
 
 _OUTCOMES: dict[FailsBy, str] = {"nack": "fails", "hang": "hangs", "forget": "is forgotten", "crash": "is a crash"}
-
-
-def _ordinal(number: int) -> str:
-    if 10 <= number % 100 <= 20:
-        return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
 
 
 AnyFault = Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults | HoldSchedule
@@ -183,7 +178,7 @@ RuleAction = FailMatching | EndRule | BreakRequests | EndRequestFault
 
 
 class SetAlert(Alert, Action, frozen=True, tag="set_alert"):
-    """One of the same name is replaced."""
+    """Sets an alert, in place of one of the same name."""
 
     says = "set the alert {name}: {condition}"
 

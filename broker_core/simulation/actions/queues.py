@@ -52,10 +52,10 @@ class _OnLease(Action, frozen=True):
     def request(self) -> queues.SettleLease:
         """The operation that does it."""
         lease = {name: getattr(self, name) for name in _OnLease.__struct_fields__}
-        return queues.SettleLease(**lease, **self.what)
+        return queues.SettleLease(**lease, **self.settlement)
 
     @property
-    def what(self) -> dict[str, Any]:
+    def settlement(self) -> dict[str, Any]:
         return {"act": "ack"}
 
 
@@ -74,7 +74,7 @@ class NackLease(_OnLease, frozen=True, tag="nack_lease"):
         return f"nacked {self.place}" if self.requeue else f"dead-lettered {self.place}"
 
     @property
-    def what(self) -> dict[str, Any]:
+    def settlement(self) -> dict[str, Any]:
         return {"act": "nack" if self.requeue else "dead-letter", "cause": self.cause}
 
 
@@ -89,7 +89,7 @@ class ExtendLease(_OnLease, frozen=True, tag="extend_lease"):
         return f"extended the lease of {self.place} {until}"
 
     @property
-    def what(self) -> dict[str, Any]:
+    def settlement(self) -> dict[str, Any]:
         return {"act": "extend", "lease_ms": None if self.for_s is None else self.for_s * 1_000}
 
 
@@ -99,5 +99,5 @@ class ReleaseLease(_OnLease, frozen=True, tag="release_lease"):
     says = "released {place}"
 
     @property
-    def what(self) -> dict[str, Any]:
+    def settlement(self) -> dict[str, Any]:
         return {"act": "release"}

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.handlers.clients import AccessHandler, ClientHandler
+from broker_core.simulation.handlers.access import AccessHandler
+from broker_core.simulation.handlers.clients import ClientHandler
 from broker_core.simulation.handlers.faults import AlertHandler, FaultHandler
 from broker_core.simulation.handlers.groups import GroupHandler
 from broker_core.simulation.handlers.plan import Performed, Plan, planning

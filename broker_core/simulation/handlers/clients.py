@@ -3,20 +3,19 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import msgspec
 
 from broker_core.clock import NS_PER_S
 from broker_core.errors import ArrivalError
-from broker_core.simulation.actions import access, clients
+from broker_core.simulation.actions import clients
 from broker_core.simulation.actions.action import Action
 from broker_core.simulation.actions.topics import Produce
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import RateArrivals, arrivals
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.handlers.plan import Handler, Plan, refuse
+from broker_core.simulation.handlers.plan import Handler, Plan, needed, refuse
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.specs import ConsumerSpec, ProducerSpec, WorkerSpec
 from broker_core.simulation.transactional_producer import producer_of
@@ -29,10 +28,6 @@ class ClientHandler(Handler):
     def __init__(self, context: SimulationContext) -> None:
         super().__init__(context)
         self._removed: dict[str, Actor] = {}
-
-    def _remove_client(self, action: clients.RemoveClient) -> Plan:
-        actor = self._context.actor(action.client)
-        return Plan(action, lambda: self._remove(actor), clients.RestoreClient(action.client), client=action.client)
 
     # -- in
 
@@ -127,6 +122,10 @@ class ClientHandler(Handler):
 
     # -- out and in again
 
+    def _remove_client(self, action: clients.RemoveClient) -> Plan:
+        actor = self._context.actor(action.client)
+        return Plan(action, lambda: self._remove(actor), clients.RestoreClient(action.client), client=action.client)
+
     def _remove(self, actor: Actor) -> None:
         self._context.faults.forget(actor.name)
         actor.retire()
@@ -134,9 +133,7 @@ class ClientHandler(Handler):
         self._removed[actor.name] = actor
 
     def _restore(self, action: clients.RestoreClient) -> Plan:
-        actor = self._removed.get(action.client)
-        if actor is None:
-            raise refuse(f"{action.client} was not removed from this session")
+        actor = needed(self._removed.get(action.client), f"{action.client} was not removed from this session")
         self._context.check_new_client(action.client)
 
         def do() -> None:
@@ -159,9 +156,7 @@ class ClientHandler(Handler):
 
     def _set_processing(self, action: clients.SetProcessingTime) -> Plan:
         actor = self._context.actor(action.client)
-        usual = actor.takes
-        if usual is None:
-            raise refuse(f"{actor.name} processes no messages")
+        usual = needed(actor.processing_time, f"{actor.name} processes no messages")
         do = partial(setattr, actor, "processing", action.processing)
         return Plan(action, do, clients.SetProcessingTime(action.client, usual), client=action.client)
 
@@ -176,28 +171,3 @@ class Generator(ProducerActor):
     async def run(self) -> None:
         await super().run()
         self._gone(self)
-
-
-class AccessHandler(Handler):
-    """The broker refuses what cannot be done, and emits the events."""
-
-    def _acls(self, action: access.CreateAcls | access.DeleteAcls) -> Plan:
-        if isinstance(action, access.DeleteAcls):
-            return self._plan(action, access.CreateAcls(acls=action.acls))
-        new = tuple(acl for acl in action.acls if self._context.broker.access.acls.find(acl) is None)
-        if not new:
-            raise refuse("there are such ACLs already")
-        return self._plan(action, access.DeleteAcls(acls=new))
-
-    def _quota(self, action: access.SetQuota | access.RemoveQuota) -> Plan:
-        quota = action.quota if isinstance(action, access.SetQuota) else action.any_rate
-        old = self._context.broker.access.quotas.find(quota.identity)
-        if old is not None:
-            return self._plan(action, access.SetQuota(quota=old))
-        return self._plan(action, access.RemoveQuota(key=quota.key, user=quota.user, client_id=quota.client_id))
-
-    def _user(self, action: access.DeleteUser) -> Plan:
-        return self._plan(action, None, final="A password is kept nowhere: set it anew.")
-
-    def _plan(self, action: Any, inverse: Any, final: str = "") -> Plan:
-        return Plan(action, partial(self._context.handle, action), inverse, final, reported=True)

@@ -22,7 +22,7 @@ class FaultHandler(Handler):
         places = {*context.groups, *broker.queues.names(), *broker.topics.names(), *broker.groups.groups()}
         if actor is None and action.at not in places:
             raise refuse(f"there is no {action.at!r} in this session")
-        if actor is not None and actor.takes is None:
+        if actor is not None and actor.processing_time is None:
             raise refuse(f"{action.at} processes no messages")
         named = rules.named(action)
         return Plan(named, lambda: rules.begin(named), faults.EndRule(named.rule))

@@ -17,7 +17,7 @@ from broker_core.plurals import counted
 from broker_core.simulation.actions import groups
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.handlers.plan import Handler, Plan, refuse
+from broker_core.simulation.handlers.plan import Handler, Plan, needed, refuse
 from broker_core.simulation.specs import GroupSpec
 
 
@@ -110,20 +110,15 @@ class GroupHandler(Handler):
 
     def _delete(self, action: groups.DeleteGroup) -> Plan:
         context, name = self._context, action.group
-        members = [actor.name for actor in context.members(name)]
-        if members:
-            raise refuse(
-                f"{name} has {counted(len(members), 'consumer')}; move them out first", ErrorCode.NON_EMPTY_GROUP
-            )
+        if members := context.members(name):
+            about = f"{name} has {counted(len(members), 'consumer')}; move them out first"
+            raise refuse(about, ErrorCode.NON_EMPTY_GROUP)
         known = name in context.broker.groups.groups()
         if not known and name not in context.groups:
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, name)
-        if known:
-            outside = len(context.broker.groups.view(context.now_ns, name).members)
-            if outside:
-                raise refuse(
-                    f"{name} has {counted(outside, 'member')} that have not left yet", ErrorCode.NON_EMPTY_GROUP
-                )
+        if known and (outside := len(context.broker.groups.view(context.now_ns, name).members)):
+            about = f"{name} has {counted(outside, 'member')} that have not left yet"
+            raise refuse(about, ErrorCode.NON_EMPTY_GROUP)
         spec = context.groups.get(name)
 
         def do() -> None:
@@ -138,8 +133,7 @@ class GroupHandler(Handler):
 
     def _restore(self, action: groups.RestoreGroup) -> Plan:
         context, name = self._context, action.group
-        found = self._deleted.get(name)
-        if found is None:
+        if name not in self._deleted:
             raise refuse(f"group {name} was not deleted in this session")
         if name in context.groups or name in context.broker.groups.groups():
             raise refuse(f"another group {name} exists")
@@ -223,17 +217,13 @@ class GroupHandler(Handler):
         changes = broker.offsets.preview_reset(action.group, target, places)
         if not changes:
             raise refuse(f"there is nothing to reset: {groups.where_to(action.target())} means nothing here")
-        members = self._members_to_stop(action.group, action.restart_members)
         request = ResetOffsets.of(action.group, target, places)
-        return self._moving(action, changes, members, partial(self._context.handle, request))
+        return self._moving(action, changes, partial(self._context.handle, request))
 
     def _moving(
-        self,
-        action: groups.ResetOffsets | groups.SetOffsets,
-        changes: Sequence[Change],
-        members: Sequence[ConsumerActor],
-        reset: Callable[[], object],
+        self, action: groups.ResetOffsets | groups.SetOffsets, changes: Sequence[Change], reset: Callable[[], object]
     ) -> Plan:
+        members = self._members_to_stop(action.group, action.restart_members)
         before = tuple(
             (each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None
         )
@@ -256,9 +246,8 @@ class GroupHandler(Handler):
             changes.append(Change(topic, partition, old, offset, None if old is None else offset - old))
         if not changes:
             raise refuse("no offsets are given")
-        members = self._members_to_stop(action.group, action.restart_members)
         reset = partial(broker.groups.reset, self._context.now_ns, action.group, changes, action.sentence)
-        return self._moving(action, changes, members, reset)
+        return self._moving(action, changes, reset)
 
     def _set_planned(self, action: groups.SetPlannedOffsets) -> Plan:
         back = groups.SetPlannedOffsets(group=action.group, plan=action.plan.undo())
@@ -268,9 +257,8 @@ class GroupHandler(Handler):
         actor = self._context.actor(action.consumer)
         if not isinstance(actor, ConsumerActor):
             raise refuse(f"{actor.name} is not a consumer")
-        here = actor.position(action.topic, action.partition)
-        if here is None:
-            raise refuse(f"{actor.name} does not own {action.topic}/{action.partition}")
+        not_its = f"{actor.name} does not own {action.topic}/{action.partition}"
+        here = needed(actor.position(action.topic, action.partition), not_its)
         broker = self._context.broker
         target = self._context.in_unix_time(action.target)
         wanted = offset_reset.resolve(

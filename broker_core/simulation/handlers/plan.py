@@ -3,11 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.context import SimulationContext
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,13 @@ def refuse(why: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> BrokerError
     return BrokerError(code, why)
 
 
+def needed(found: T | None, why_not: str) -> T:
+    """`found`. Raises INVALID_REQUEST for None."""
+    return must(found, ErrorCode.INVALID_REQUEST, why_not)
+
+
 class Handler:
-    """Its methods `_x(action: Type) -> Plan` raise a BrokerError if the action cannot be done now."""
+    """Base of handlers. Methods `_x(action: Type) -> Plan` raise a BrokerError if the action is impossible now."""
 
     def __init__(self, context: SimulationContext) -> None:
         self._context = context

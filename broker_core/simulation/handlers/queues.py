@@ -17,7 +17,7 @@ from broker_core.queues.subscription import BacklogConfig
 from broker_core.simulation.actions import dead_letters, queues
 from broker_core.simulation.actions.topics import RestoreDeleted
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.handlers.plan import Handler, Plan, refuse
+from broker_core.simulation.handlers.plan import Handler, Plan, needed, refuse
 
 LeaseAction = queues.AckLease | queues.NackLease | queues.ExtendLease | queues.ReleaseLease
 
@@ -74,8 +74,7 @@ class QueueHandler(Handler):
         return Plan(action, do, queues.PurgeQueue(queue=action.queue), reported=True)
 
     def _lease(self, action: LeaseAction) -> Plan:
-        queue = self._context.broker.queues.queue(action.queue)
-        table = queue.levels.table(action.partition)
+        table = self._context.broker.queues.queue(action.queue).levels.table(action.partition)
         ((span, _first, _end),) = table.held(
             self._context.now_ns, Held(action.partition, action.offset, action.holder, action.attempt)
         )
@@ -94,6 +93,7 @@ class DeadLetterHandler(Handler):
 
     def __init__(self, context: SimulationContext) -> None:
         super().__init__(context)
+        # They stay when it has been redriven: an undo brings it back as it was edited.
         self.edits: dict[tuple[str, int], dead_letters.EditDeadLetter] = {}
 
     # -- redrive
@@ -144,10 +144,7 @@ class DeadLetterHandler(Handler):
             for offset in offsets
             if (queue, offset) in self.edits
         )
-        result = self._context.handle(Redrive(queue=queue, offsets=list(offsets), edits=edits)).result()
-        for redriven in result.redriven:
-            self.edits.pop((queue, redriven.offset), None)
-        return result
+        return self._context.handle(Redrive(queue=queue, offsets=list(offsets), edits=edits)).result()
 
     def _begin(self, queue: str, offsets: Sequence[int], rate_per_s: float) -> None:
         # Each is a request of its own, which takes the edits of its time.
@@ -157,9 +154,8 @@ class DeadLetterHandler(Handler):
         self._context.broker.redrives.paced.start(self._context.now_ns, queue, paced)
 
     def _stop(self, action: dead_letters.StopRedrive) -> Plan:
-        paced = self._context.broker.redrives.paced.of(action.queue)
-        if paced is None:
-            raise refuse(f"no redrive of {action.queue} is in progress")
+        none = f"no redrive of {action.queue} is in progress"
+        paced = needed(self._context.broker.redrives.paced.of(action.queue), none)
 
         def do() -> str:
             self._context.handle(action)
@@ -193,10 +189,7 @@ class DeadLetterHandler(Handler):
     # -- edits
 
     def _edit(self, action: dead_letters.EditDeadLetter) -> Plan:
-        letters = self._letters(action.queue)
-        if not letters.holds(action.offset):
-            raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{action.offset} of {action.queue}")
-        place = (action.queue, action.offset)
+        place = self._held_place(action)
         return Plan(
             action,
             partial(self.edits.__setitem__, place, action),
@@ -204,11 +197,14 @@ class DeadLetterHandler(Handler):
         )
 
     def _revert(self, action: dead_letters.RevertDeadLetter) -> Plan:
-        place = (action.queue, action.offset)
-        before = self.edits.get(place)
-        if before is None:
-            raise refuse(f"dead letter {action.offset} of {action.queue} is not edited")
+        place = self._held_place(action)
+        before = needed(self.edits.get(place), f"dead letter {action.offset} of {action.queue} is not edited")
         return Plan(action, partial(self.edits.pop, place), before)
+
+    def _held_place(self, action: dead_letters.EditDeadLetter | dead_letters.RevertDeadLetter) -> tuple[str, int]:
+        if not self._letters(action.queue).holds(action.offset):
+            raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{action.offset} of {action.queue}")
+        return action.queue, action.offset
 
     # -- purge
 
@@ -242,7 +238,7 @@ class DeadLetterHandler(Handler):
 
 
 def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> list[int]:
-    """Those of `offsets` that are dead letters. Raises UNKNOWN_DEAD_LETTER if none is."""
+    """The `offsets` that are still dead letters. Raises UNKNOWN_DEAD_LETTER if none is."""
     there = [offset for offset in dict.fromkeys(offsets) if letters.holds(offset)]
     if not there:
         count = len(offsets)

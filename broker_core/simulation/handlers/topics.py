@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.log.topic_log import check_partitions
 from broker_core.operations.topics import LogSettings
@@ -78,13 +77,9 @@ class TopicHandler(Handler):
         self._context.check_topic(action.topic)
         gone = 0
         for partition, offset in action.before.items():
-            start = broker.logs.start_offset(action.topic, int(partition))
-            end = broker.logs.end_offset(action.topic, int(partition))
-            if not 0 <= offset <= end:
-                raise BrokerError(
-                    ErrorCode.OFFSET_OUT_OF_RANGE, f"{action.topic}/{partition} ends at {end}, not beyond {offset}"
-                )
-            gone += max(0, offset - start)
+            log = broker.logs.partition(action.topic, int(partition))
+            log.check_delete(offset)
+            gone += max(0, offset - log.start_offset)
         if not gone:
             raise refuse(f"{action.topic} has nothing to delete below these offsets")
         self._context.faults.check_disk()
@@ -111,7 +106,7 @@ class TopicHandler(Handler):
     def _send(self, action: topics.Produce) -> str | None:
         broker, now_ns = self._context.broker, self._context.now_ns
         waiting = dropped = 0
-        errors: list[BrokerError] = []
+        errors: list[BaseException] = []
         for number in range(action.count):
             reply = broker.publishing.publish_batch(
                 now_ns, action.to, action.partition, (action.message(number),), client=action.client
@@ -119,7 +114,7 @@ class TopicHandler(Handler):
             if not reply.done:
                 waiting += 1
             elif reply.error is not None:
-                errors.append(reply.error) if isinstance(reply.error, BrokerError) else None
+                errors.append(reply.error)
             elif reply.result() is None:
                 dropped += 1
         said = [

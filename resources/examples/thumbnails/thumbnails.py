@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from broker_core import BrokerHost, JsonSerializer, QueueConfig, QueueConsumer, RetryPolicy
-from broker_core.engine.host_loop import Host
+from broker_core.engine.host import Host
 
 #: Three attempts, after the first two of which it waits 1 s and 2 s.
 QUEUE = QueueConfig(lease_ms=10_000, max_attempts=3, retry=RetryPolicy(kind="exponential", base_ms=1_000))

@@ -6,10 +6,12 @@ import contextlib
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from app.cli import watch
 from app.cli.main import main
 from app.environment.exits import Exit
 from broker_core import BrokerHost
@@ -78,6 +80,8 @@ def test_what_cannot_be_attached_to_is_one_sentence(
         )
         assert main(["topics", "list", "--broker", at["kafka"]]) == Exit.UNREACHABLE
         assert f"if it speaks Kafka, give --kafka {at['kafka'][7:]}." in capsys.readouterr().err
+        assert main(["produce", "orders", "one", "--broker", at["kafka"]]) == Exit.UNREACHABLE
+        assert "if it speaks Kafka, give its HTTP port." in capsys.readouterr().err
         for words, code, told in cases:
             found = main(["attach", *words])
             said = capsys.readouterr().err
@@ -87,3 +91,21 @@ def test_what_cannot_be_attached_to_is_one_sentence(
         for kind in ("topic", "group", "queue", "schema"):
             assert main([f"{kind}s", "list", *mine]) == Exit.DONE
             assert f"There is no {kind} that this token may read; " in capsys.readouterr().out
+
+
+def test_the_time_to_watch_begins_once_the_broker_is_observed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    clock_s = 0.0
+
+    def pass_time(seconds: float) -> None:
+        nonlocal clock_s
+        clock_s += seconds
+
+    def slow_session(*_given: object, **_more: object) -> SimpleNamespace:
+        pass_time(60)
+        return SimpleNamespace(error="", problem="")
+
+    monkeypatch.setattr(watch, "ObservedSession", slow_session)
+    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=lambda: clock_s, sleep=pass_time))
+    peer: Any = None
+    watch.Watched(peer, tmp_path, hides_hosts=False).wait(5)
+    assert clock_s >= 65

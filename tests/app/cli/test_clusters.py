@@ -199,7 +199,7 @@ def test_a_redrive_and_its_deeds_as_a_person_reads_them(cluster: EmbeddedBroker,
     events: list[Event] = []
     session = ObservedSession(peer, folder=tmp_path / "seen", sinks=[events.append])
     assert main(["deeds"]) == Exit.DONE
-    assert "Nothing was done." in capsys.readouterr().out
+    assert "Nothing was done to a cluster." in capsys.readouterr().out
     assert main([*words, "--dry-run"]) == Exit.DONE
     out = capsys.readouterr().out
     assert "3 dead letters of orders-dlt to redrive, in transactions, at 100 per second" in out

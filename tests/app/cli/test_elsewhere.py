@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from app.cli import produce
 from app.cli.main import main
 from app.environment.exits import Exit
 from broker_core import Admin, BrokerHost, HostConfig, HttpBroker, Producer
+from broker_core.clients import http_publisher
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.operations.groups import DescribeGroup
 from tests.app.cli.conftest import Shell, run, served, started
@@ -155,7 +155,7 @@ def test_values_may_stand_behind_options(shell: Shell) -> None:
 
 
 def test_many_messages_go_in_batches_and_come_in_their_order(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce, "_BATCH_MESSAGES", 7)
+    monkeypatch.setattr(http_publisher, "_BATCH_MESSAGES", 7)
     shell("topics", "create", "t")
     lines = "".join(f"{number}\n" for number in range(50))
     assert shell("produce", "t", typed=lines) == "Published 50 messages to t.\n"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.cli.argument_types import between
 from app.cli.main import COMMANDS, main
 
 PARSERS = {name: make()[0] for name, make in COMMANDS.items()}
@@ -24,8 +25,8 @@ def refused(*words: str, capsys: Any) -> str:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("run", "x", "--speed", "fast"), "run: --speed: 'fast' is neither a number above 0 nor max"),
-        (("run", "x", "--speed", "0"), "run: --speed: '0' is neither a number above 0 nor max"),
+        (("run", "x", "--speed", "fast"), "run: --speed: 'fast' is not a number above 0, nor max"),
+        (("run", "x", "--speed", "0"), "run: --speed: '0' is not a number above 0, nor max"),
         (("run", "x", "--seed", "many"), "run: --seed: 'many' is not a whole number"),
         (("run", "x", "--until", "soon"), "run: --until: 'soon' is not a number of seconds, 0 or more"),
         (("run",), "run: SCENARIO is missing"),
@@ -35,14 +36,15 @@ def refused(*words: str, capsys: Any) -> str:
         (("shot", "x"), "shot: --at, OUT.png are missing"),
         (("produce",), "produce: TOPIC is missing"),
         (("shot", "x", "--at", "1", "--size", "1x1", "o"), "1x1 is not a possible window size, from 960x640 to "),
+        (("serve", "--http", "²"), "serve: --http: '²' is neither a port from 0 to 65535 nor off"),
         (("serve", "--http", "x"), "serve: --http: 'x' is neither a port from 0 to 65535 nor off"),
         (("serve", "--create-topics", "-1"), "serve: --create-topics: '-1' is not a whole number from 0 on"),
         (("serve", "--durability", "x"), "serve: --durability: there is no 'x'; there are file, fsync"),
         (("topics",), "topics: a verb is missing; there are list, describe, create, delete, configure, "),
         (("topics", "lst"), "topics: there is no verb 'lst' (did you mean list?); there are list, describe, "),
         (("topics", "--data", "x", "list"), "topics: a verb comes before --data; there are list, describe, "),
-        (("topics", "create", "t", "--rate", "fast"), "topics create: --rate: 'fast' is neither a number nor none"),
-        (("topics", "create", "t", "--retention-ms", "x"), "--retention-ms: 'x' is neither a whole number nor none"),
+        (("topics", "create", "t", "--rate", "fast"), "topics create: --rate: 'fast' is not a number, nor none"),
+        (("topics", "create", "t", "--retention-ms", "x"), "--retention-ms: 'x' is not a whole number, nor none"),
         (("topics", "list", "--data", "a", "--broker", "b"), "topics list: --broker cannot be combined with --data"),
         (("topics", "list", "--json=1"), "topics list: --json takes no value"),
         (("topics", "create", "t", "--re", "1"), "--re may be --retention-ms, --retention-bytes; write it out"),
@@ -63,6 +65,13 @@ def test_a_wrong_call_says_what_is_accepted(words: tuple[str, ...], told: str, c
     sentence = refused(*words, capsys=capsys)
     assert told in sentence
     assert sentence.startswith("brokerscope") and sentence.endswith(" --help says more.\n")
+
+
+def test_a_number_of_many_digits_is_a_number() -> None:
+    digits = "1" * 400
+    assert between(int, 1)(digits) == int(digits)
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a whole number from 1 to 9"):
+        between(int, 1, 9)(digits)
 
 
 def parsers(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import resources
+from app.cli.credentials import TOKEN_VARIABLE
 from app.cli.main import main
-from app.cli.target import TOKEN_VARIABLE
 from app.environment.exits import Exit
 from tests.app.cli.conftest import ROOT, Shell, run, served, started
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import scenarios
+from app.cli import run
 from app.cli.main import main
 from app.environment.exits import Exit
 from broker_core.recording.metadata import STOPPED, read_metadata
@@ -50,7 +50,7 @@ def test_ctrl_c_ends_a_run_as_it_ends_every_program_and_seals_the_session(
     def interrupted(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scenarios, "_drive", interrupted)
+    monkeypatch.setattr(run, "_drive", interrupted)
     (tmp_path / "short.yaml").write_text(SCENARIO, encoding="utf-8")
     assert main(["run", str(tmp_path / "short.yaml"), "--session", str(tmp_path / "session")]) == 130
     assert read_metadata(tmp_path / "session").ended == STOPPED

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from app.cli.main import main
-from app.cli.target import url_of
+from app.cli.target_types import url_of
 from app.environment.exits import Exit
 from tests.app.cli.conftest import run, served, started
 from tests.broker_core.listeners import certificates
@@ -173,7 +173,7 @@ def test_the_plain_clients_say_in_one_sentence_what_the_broker_has_against_it(ca
         place = where["http"].removeprefix("http://")
         assert main(["http-produce", "--broker", place, "--topic", "a b"]) == 2
         told = capsys.readouterr().err
-        assert "The request is malformed" in told
+        assert told == "brokerscope: topic: expected a name of letters, digits, '.', '_' and '-'.\n"
         assert "{" not in told
     assert main(["http-consume", "--broker", place, "--topic", "t"]) == Exit.UNREACHABLE
     assert "nothing listens at http://" in capsys.readouterr().err

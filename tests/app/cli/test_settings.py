@@ -230,7 +230,7 @@ def test_a_queue_is_described_with_all_that_it_was_created_with(shell: Shell) ->
     shell("queues", "create", "jobs", *words)
     (facts,) = shell.rows("queues", "describe", "jobs")
     found = facts["ageing_ms"], facts["max_attempts"], facts["durable_acks"], facts["balancing"]
-    assert found == (250, None, True, "weighted")
+    assert (*found, facts["dead_letter_topic"]) == (250, None, True, "weighted", "jobs.dlq")
 
 
 def test_what_changes_something_tells_programs_of_what_and_how_much(shell: Shell) -> None:

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from app.cli.consume import HttpGroupReader
 from app.cli.main import main
-from app.cli.output import Quiet
+from app.cli.notes import Quiet
 from app.environment.exits import Exit
 from broker_core import BrokerHost, FlowConfig
 from broker_core.clients.group_consumer import GroupConsumer
+from broker_core.clients.http_readers import HttpGroupReader
 from broker_core.clients.producer import Producer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.listener import HttpListener
@@ -193,14 +193,13 @@ def test_partitions_that_were_shared_out_anew_do_not_end_a_reader(
 ) -> None:
     shell("topics", "create", "orders")
     shell("produce", "orders", "a")
-    kind = HttpGroupReader if shell.running else GroupConsumer
-    commit = kind.commit
+    commit = HttpGroupReader.commit
 
     def refused(reader: Any, *_offsets: Any) -> None:
-        monkeypatch.setattr(kind, "commit", commit)
+        monkeypatch.setattr(HttpGroupReader, "commit", commit)
         raise BrokerError(ErrorCode.ILLEGAL_GENERATION, "1 of g")
 
-    monkeypatch.setattr(kind, "commit", refused)
+    monkeypatch.setattr(HttpGroupReader, "commit", refused)
     assert shell("consume", "orders", "--group", "g", "--timeout", 0.8).endswith("  a\n")
     assert (shell.code, "the last messages printed may be repeated" in shell.error) == (0, True)
 

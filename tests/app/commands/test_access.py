@@ -172,7 +172,7 @@ def test_the_tab_is_the_first_to_go_and_the_panel_is_one_click_from_the_connecti
     assert not window.tabs.more.isVisible(), "all others have room"
     window.show_tab("connections")
     hand.show()
-    hand.qtbot.mouseClick(window.tab(ConnectionsPanel).access_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(window.tab(ConnectionsPanel).buttons["show_access"], Qt.MouseButton.LeftButton)
     assert window.shown_tab() == "access"
     window.resize(1000, 800)
     hand.show()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import shiboken6
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QComboBox, QMenu
 
 from broker_core.queues.config import QueueConfig
 from broker_core.schemas.rule import SchemaRule
@@ -209,6 +209,15 @@ def test_a_subscription_is_created_with_any_policy_and_priorities(hand: Hand) ->
     feed = next(queue for queue in hand.workbench.controller.snapshot.queues if queue.name == "feed")
     assert feed.topic == "commits" and feed.gate is not None
     assert (feed.gate.policy, feed.gate.limit, feed.gate.depth) == ("block", 5, 5)
+    limits = run(hand, "set_flow", "topic:commits")
+    target = limits.widgets["target"]
+    assert isinstance(target, QComboBox)
+    assert (target.findData("commits"), target.findData("feed")) == (0, -1), "its limit was made with it"
+    limits.reject()
+    hand.workbench.views.select("queue:feed")
+    hand.show()
+    assert hand.workbench.registry.reason("set_flow") == "Its limits are made with the subscription."
+    assert hand.workbench.window.tab(BackpressurePanel)._forbidden == "", "those of others can be set"
     hand.workbench.registry.trigger("undo")
     hand.show()
     assert "feed" not in [queue.name for queue in hand.workbench.controller.snapshot.queues]
@@ -314,6 +323,10 @@ def test_every_context_menu_opens_with_its_entries(hand: Hand) -> None:
         "group:indexers": {"Reset offsets...", "Compare assignors...", "Add consumer..."},
         "queue:builds": {"Purge queue...", "Limits...", "Make messages fail...", "Add worker..."},
         "": {"Add consumer...", "Create topic...", "Create queue...", "Create group...", "Faults"},
+        # Rows of the navigator.
+        "bookmark:7": {"Zoom in"},
+        "transaction:till": {"Zoom in"},
+        "fault:indexer-1": {"Zoom in"},
     }
     for item_id, entries in wanted.items():
         hand.canvas.contextMenuRequested.emit(item_id, QPoint(10, 10))

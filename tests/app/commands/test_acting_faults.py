@@ -29,7 +29,8 @@ def test_a_fault_lasts_is_seen_and_ends(
     accept(hand, dialog)
     (fault,) = hand.workbench.controller.snapshot.faults
     assert fault.until_ns == fault.since_ns + 5_000_000_000
-    sections = hand.workbench.views.navigator.update(hand.workbench.controller.snapshot)
+    assert (hand.workbench.registry.reason("fill_disk") == "The disk is already full.") == (command == "fill_disk")
+    sections = hand.workbench.views.navigator_model.update(hand.workbench.controller.snapshot)
     rows = next(section for section in sections if section.key == "faults").rows
     assert (state, "5.0 s left") in [(row.state, row.figure) for row in rows]
     hand.pass_time(6)
@@ -72,7 +73,7 @@ def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
     box = next(queue for queue in hand.canvas.view.queues if queue.name == "builds")
     assert box.gate == "Failing"
     hand.workbench.views.select("queue:builds")
-    facts = inspector_facts(hand.workbench.controller.snapshot, "queue:builds", hand.workbench.views.rates)
+    facts = inspector_facts(hand.workbench.controller.snapshot, "queue:builds", hand.workbench.views.sources.series)
     assert facts is not None
     title, rows = facts.sections[0]
     assert title == "Active fault"

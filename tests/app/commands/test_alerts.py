@@ -8,14 +8,14 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
-from app.sessions.collectors.collectors import AlertCollector
+from app.sessions.collectors.alerts import AlertCollector
 from broker_core.clock import NS_PER_S
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
 from widgets.panel_tabs import DIGIT
-from widgets.panels.cell_painter import tabular_font
 from widgets.panels.events import EventsPanel
+from widgets.theme import tabular_font
 
 
 def found_corrupt(simulation: Simulation, *, cause: str) -> None:

@@ -7,7 +7,7 @@ import shiboken6
 from PySide6.QtWidgets import QApplication
 from pytestqt.exceptions import capture_exceptions
 
-from app.commands.jobs import Job
+from app.sessions.jobs import Job
 from tests.app.conftest import Hand
 from widgets.dialogs.facts_table import FactsTableDialog
 

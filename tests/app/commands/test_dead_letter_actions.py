@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
 from app.commands.dead_letters import DeadLetterHandlers
 from app.environment.paths import find_scenario
+from app.presenters.dead_letter_models import EditedLetter
 from widgets.dialogs.message_form import EditDeadLetterDialog
 from widgets.dialogs.review import ReviewDialog
 from widgets.panels.dead_letters import DeadLettersPanel
@@ -45,7 +46,7 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(panel, hand):
 
 def test_the_same_letters_in_another_session_are_shown(panel, hand):
     count = panel.model.rowCount()
-    hand.workbench.window.toggle_bottom(False)
+    hand.workbench.window.open_bottom(False)
     hand.workbench.controller.open(find_scenario("first-session"))
     hand.pass_time(50)
     hand.workbench.window.show_tab("dead_letters")
@@ -65,14 +66,14 @@ def test_details_leave_with_the_letter_that_was_redriven(panel, hand):
 def test_details_come_back_with_a_letter_that_was_held_in_its_place(panel, hand):
     panel.select(0)
     hand.wait_until(panel.details.payload.isVisible)
-    payload = panel.details.payload.toPlainText()
+    payload = panel.details.payload.data
     panel._hold(over=True)
     hand.workbench.registry.trigger("redrive_selected")
     hand.wait_until(lambda: not panel.details.payload.isVisible())
     hand.workbench.registry.trigger("undo")
     hand.wait_until(lambda: panel.selected_count() == 1)
     hand.wait_until(panel.details.payload.isVisible)
-    assert panel.details.payload.toPlainText() == payload
+    assert panel.details.payload.data == payload
 
 
 def test_a_letter_that_the_pointer_holds_in_its_place_is_not_counted(panel, hand):
@@ -82,14 +83,14 @@ def test_a_letter_that_the_pointer_holds_in_its_place_is_not_counted(panel, hand
     hand.workbench.registry.trigger("redrive_selected")
     hand.wait_until(lambda: panel.model.gone)
     assert panel.model.rowCount() == before
-    assert (
-        panel.redrive_selected_button.text() == "Redrive selected (0)" and not panel.redrive_selected_button.isEnabled()
-    )
-    assert panel.redrive_all_button.text() == f"Redrive all ({before - 1})" and len(panel.shown_keys()) == before - 1
+    one, every = panel.buttons["redrive_selected"], panel.buttons["redrive_all"]
+    assert one.text() == "Redrive selected (0)" and not one.isEnabled()
+    assert every.text() == f"Redrive all ({before - 1})" and len(panel.shown_keys()) == before - 1
 
 
-def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
-    count = dead(hand)
+@pytest.mark.parametrize("by_its_job", [False, True])
+def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand, by_its_job):
+    count, jobs = dead(hand), hand.workbench.jobs
     hand.workbench.registry.trigger("try_redrive_all")
     shown = dialog(ReviewDialog)
     shown.widgets["rate"].setValue(0.5)
@@ -98,7 +99,16 @@ def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
     shown.accept_button.click()
     hand.show()
     assert dead(hand) == count - 1
-    hand.workbench.registry.trigger("stop_redrive")
+    (job,) = jobs.facts()
+    assert (job.title, job.state) == (f"Redrive of dead letters: {count}", "Running")
+    hand.wait_until(lambda: jobs.facts()[0].message == f"1 of {count}")
+    if by_its_job:
+        jobs.find(job.id).cancel()
+        hand.wait_until(lambda: jobs.facts()[0].state == "Cancelled")
+    else:
+        assert hand.workbench.registry.trigger("stop_redrive")
+        hand.wait_until(lambda: jobs.facts()[0].state == "Done")
+    assert hand.workbench.registry.reason("stop_redrive") == "No redrive is under way."
     hand.pass_time(8)
     redriven = sum(queue.redriven for queue in hand.workbench.controller.snapshot.queues)
     assert redriven == 1
@@ -130,6 +140,47 @@ def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
     assert [dict(message.headers)["mended-by"] for message in found.result()] == [b"me"]
 
 
+def test_an_edited_dead_letter_is_shown_and_edited_again_as_it_is(panel, hand, monkeypatch):
+    def edit():
+        hand.workbench.registry.trigger("edit_letter")
+        hand.wait_until(
+            lambda: any(
+                isinstance(one, EditDeadLetterDialog) and one.isVisible() for one in QApplication.topLevelWidgets()
+            )
+        )
+        return dialog(EditDeadLetterDialog)
+
+    def payload(row):
+        column = next(
+            at
+            for at in range(panel.model.columnCount())
+            if panel.model.headerData(at, Qt.Orientation.Horizontal) == "Payload"
+        )
+        return panel.model.index(row, column).data()
+
+    hand.workbench.controller.time.pause()
+    hand.show()
+    panel.select(1)
+    before = payload(1)
+    shown = edit()
+    shown.form.value.setPlainText("mended")
+    shown.keep.click()
+    hand.wait_until(lambda: payload(1) == "Edited: mended")
+    hand.wait_until(lambda: panel.details.payload.data == b"mended")
+    with monkeypatch.context() as unchanged:
+        unchanged.setattr(EditedLetter, "of", None)
+        hand.show()  # nothing is made anew
+    shown = edit()
+    assert shown.form.value.toPlainText() == "mended"
+    shown.reject()
+    hand.workbench.registry.trigger("redrive_selected")
+    hand.wait_until(lambda: payload(1) != "Edited: mended")
+    hand.workbench.registry.trigger("undo")
+    hand.wait_until(lambda: payload(1) == "Edited: mended")
+    hand.workbench.registry.trigger("undo")
+    hand.wait_until(lambda: payload(1) == before)
+
+
 def test_a_purge_names_its_count_and_is_undone(panel, hand):
     count = dead(hand)
     panel.table.selectAll()
@@ -147,11 +198,35 @@ def test_a_purge_names_its_count_and_is_undone(panel, hand):
 def test_nothing_is_done_in_the_past(panel, hand):
     hand.workbench.controller.stop()
     hand.workbench.draw()
-    actions = [action for action in panel.more.menu().actions() if not action.isSeparator()]
+    actions = [action for action in panel.findChild(QMenu).actions() if not action.isSeparator()]
     assert len(actions) == 6
-    for action in actions:
+    for action in (*actions, *panel.buttons.values()):
         assert not action.isEnabled()
-        assert action.toolTip()
+        assert "session has ended" in action.toolTip()
+    before = dead(hand)
+    for button in panel.buttons.values():
+        hand.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert not hand.workbench.registry.trigger("redrive_all")
+    hand.workbench.draw()
+    assert dead(hand) == before
+
+
+def test_what_is_not_listed_or_selected_is_said(panel, hand):
+    registry = hand.workbench.registry
+    assert panel.buttons["redrive_all"].isEnabled() and not registry.reason("purge_all")
+    for command in ("redrive_selected", "purge_selected"):
+        assert registry.reason(command) == "Select dead letters first: click one, or Ctrl+A for all."
+    assert "Select dead letters first" in panel.buttons["redrive_selected"].toolTip()
+    panel.set_filter_text("nothing like it")
+    hand.wait_until(lambda: not panel.model.rowCount())
+    for command in ("redrive_all", "try_redrive", "purge_all", "edit_letter"):
+        assert registry.reason(command) == "The filter matches nothing."
+    panel.clear_filter()
+    hand.wait_until(panel.model.rowCount)
+    panel.select(0)
+    assert not registry.reason("redrive_selected") and not registry.reason("edit_letter")
+    panel.second_button.click()
+    assert registry.reason("redrive_selected") == registry.reason("redrive_all") == "There are no dead letters."
 
 
 def test_dead_letters_that_nobody_has_looked_at_are_not_denied(open_workbench):

@@ -89,7 +89,7 @@ def test_a_filter_that_is_kept_in_one_panel_can_be_picked_in_another(hand, tmp_p
     hand.show()
     panel = window.tab(OffsetsPanel)
     panel.set_filter_text("group = indexers")
-    popup = panel.show_filter_help()
+    popup = panel.filter_field.show_help()
     hand.qtbot.keyClicks(popup.name, "mine")
     hand.qtbot.mouseClick(popup.keep, Qt.MouseButton.LeftButton)
     popup.hide()
@@ -97,7 +97,7 @@ def test_a_filter_that_is_kept_in_one_panel_can_be_picked_in_another(hand, tmp_p
     hand.show()
     assert hand.workbench.registry.trigger("filter_help")
     other = window.tab(AssignmentsPanel)
-    popup = other.show_filter_help()
+    popup = other.filter_field.show_help()
     pick = next(one for one in popup.findChildren(QPushButton) if one.text() == "mine")
     hand.qtbot.mouseClick(pick, Qt.MouseButton.LeftButton)
     hand.show()
@@ -115,7 +115,7 @@ def test_a_filter_belongs_to_its_session(hand):
 
 def test_saved_filters_belong_to_the_user(qapp, hand, tmp_path):
     panel, settings = hand.workbench.window.tab(OffsetsPanel), hand.workbench.settings
-    panel.filterSaved.emit("a", "b")
+    panel.filter_field.saved.emit("a", "b")
     assert settings.saved_filters == {"a": "b"}
-    panel.filterDeleted.emit("a")
+    panel.filter_field.deleted.emit("a")
     assert settings.saved_filters == {}

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QRectF, Qt, QTimer
 
 from app.commands.lesson import LessonHandlers, window_names
-from app.commands.registry import COMMANDS
+from app.commands.menus import COMMANDS
 from app.environment.paths import find_scenario, shipped_scenarios
 from app.shell.frames import PANELS_EVERY_FRAMES
 from broker_core.clock import NS_PER_S
@@ -56,14 +56,14 @@ def redrive_one(hand: Hand) -> None:
 def test_the_first_session_shows_the_product(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(record=True)
     panel = hand.workbench.window.parts.lesson
-    assert panel.isVisible() and len(panel.rows()) == 6 and done(hand) == []
+    assert panel.isVisible() and len(panel.rows) == 6 and done(hand) == []
     pass_seconds(hand, 4)
     assert done(hand) == [0]
     hand.drag("indexer-4", hand.place("group:indexers"))
     assert done(hand) == [0], "it has not joined yet"
     pass_seconds(hand, 4)
     assert done(hand) == [0, 1]
-    assert panel.rows()[1].seen.isVisible()
+    assert panel.rows[1].seen.isVisible()
     pass_seconds(hand, 7)
     assert done(hand) == [0, 1, 2]
     redrive_one(hand)
@@ -75,7 +75,7 @@ def test_the_first_session_shows_the_product(open_workbench: Callable[..., Hand]
     arrive(hand)
     assert done(hand) == [0, 1, 2, 3, 4], "in the past it says what is to be done next, as in the present"
     assert shown(hand).steps[5].current
-    hand.qtbot.mouseClick(panel.rows()[5].point, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.rows[5].point, Qt.MouseButton.LeftButton)
     toolbar, ringed = hand.workbench.window.toolbar, around(hand.workbench.window.ring)
     button = toolbar.button(hand.workbench.registry.action("follow_live"))
     assert button is not None and ringed is not None
@@ -91,7 +91,7 @@ def test_the_first_session_shows_the_product(open_workbench: Callable[..., Hand]
 def test_a_panel_that_is_opened_by_its_tab_or_was_open_before_counts(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench("partitions-and-keys")
     window = hand.workbench.window
-    window.toggle_bottom(False)
+    window.open_bottom(False)
     hand.show()
     assert done(hand) == []
     hand.qtbot.mouseClick(window.tabs.tab("messages"), Qt.MouseButton.LeftButton)
@@ -170,7 +170,7 @@ def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand
     hand = open_workbench()
     window, lessons = hand.workbench.window, hand.workbench.family(LessonHandlers)
     pass_seconds(hand, 3)
-    hand.qtbot.mouseClick(window.parts.lesson.rows()[1].point, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(window.parts.lesson.rows[1].point, Qt.MouseButton.LeftButton)
     ringed = around(window.ring)
     assert ringed is not None
     consumer = hand.canvas.viewport().mapTo(window, hand.place("consumer:indexer-4"))
@@ -219,22 +219,22 @@ def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_
     controller, lessons = hand.workbench.controller, hand.workbench.family(LessonHandlers)
     hand.pass_time(16)
     assert shown(hand).steps[1].current, "open In flight"
-    assert lessons._held_at_s == 0, "nothing runs by itself"
+    assert lessons.course.held_at_s == 0, "nothing runs by itself"
     controller.time.run()
 
     def held() -> bool:
         hand.workbench.draw()
-        return lessons._held_at_s > 0
+        return lessons.course.held_at_s > 0
 
     hand.qtbot.waitUntil(held)
-    assert 16 <= lessons._held_at_s < 20
+    assert 16 <= lessons.course.held_at_s < 20
     controller.time.pause()
     hand.pass_time(8)
     crashes = [event for event in controller.collectors.events.since(0) if event.cause == "crash"]
     assert crashes == [] and not done(hand)[2:], "painter-2 has not crashed at 00:20"
     hand.workbench.registry.trigger("show_in_flight")
     hand.show()
-    assert lessons._held_at_s == 0
+    assert lessons.course.held_at_s == 0
     hand.pass_time(1)
     assert [event.client for event in controller.collectors.events.since(0) if event.cause == "crash"] == ["painter-2"]
     last = hand.workbench.window.status.last_action.whole
@@ -246,7 +246,7 @@ def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_
     hand.workbench.registry.trigger("fast")
     for _ in range(PANELS_EVERY_FRAMES):
         hand.workbench.draw()
-    assert lessons._held_at_s == 0
+    assert lessons.course.held_at_s == 0
     controller.time.pause()
 
 
@@ -254,24 +254,42 @@ def test_a_step_that_can_no_longer_be_done_says_so_and_offers_to_begin_again(
     open_workbench: Callable[..., Hand],
 ) -> None:
     hand = open_workbench()
-    workbench, row = hand.workbench, hand.workbench.window.parts.lesson.rows
+    workbench, rows = hand.workbench, hand.workbench.window.parts.lesson.rows
     pass_seconds(hand, 4)
     assert shown(hand).steps[1].current and shown(hand).steps[1].cannot == ""
     workbench.controller.perform(RemoveClient(client="indexer-4"))
     hand.show()
     said = "This can no longer be done: indexer-4 is not there any more."
-    assert row()[1].seen.text() == said and row()[1].seen.isVisible()
-    assert row()[1].point.text() == "Start the lesson over"
+    assert rows[1].seen.text() == said and rows[1].seen.isVisible()
+    assert rows[1].point.text() == "Start the lesson over"
     workbench.registry.trigger("undo")
     hand.show()
-    assert shown(hand).steps[1].cannot == "" and row()[1].point.text() == "Show me where"
+    assert shown(hand).steps[1].cannot == "" and rows[1].point.text() == "Show me where"
 
     workbench.controller.stop()
     for _ in range(PANELS_EVERY_FRAMES + 1):
         workbench.draw()
     cannot = [bool(step.cannot) for step in shown(hand).steps]
     assert cannot == [False, True, True, True, False, False], "what is done in the window alone still can be"
-    hand.qtbot.mouseClick(row()[1].point, Qt.MouseButton.LeftButton)
+    lesson = workbench.controller.collectors.lesson.lesson
+    assert lesson is not None
+    kept = frozenset({lesson.steps[1].text, lesson.steps[3].text})
+    workbench.family(LessonHandlers)._kept = kept
+    for _ in range(PANELS_EVERY_FRAMES + 1):
+        workbench.draw()
+    cannot = [bool(step.cannot) for step in shown(hand).steps]
+    assert cannot == [False, True, True, False, False, False], "what is ticked was done in an earlier run"
+    hand.qtbot.mouseClick(rows[1].point, Qt.MouseButton.LeftButton)
     hand.show()
     assert workbench.controller.snapshot.time_ns < NS_PER_S and done(hand) == []
     assert shown(hand).steps[0].cannot == ""
+
+
+def test_the_command_opens_a_lesson_that_is_a_title_alone(hand: Hand) -> None:
+    window = hand.workbench.window
+    lesson = window.parts.lesson
+    window.right.resize(300, 230)
+    window.right.bring(window.parts.rebalances, by_hand=True)
+    assert lesson.is_title_alone and not lesson.is_folded
+    assert hand.workbench.registry.trigger("toggle_lesson")
+    assert not lesson.is_title_alone and not lesson.is_folded

@@ -153,7 +153,7 @@ def test_every_step_ticks_when_it_is_done(open_workbench: Callable[..., Hand], n
     assert len(steps) == len(PLAYED[name])
     for number, act in enumerate(PLAYED[name]):
         assert done(hand) == list(range(number)), f"before step {number}"
-        row = hand.workbench.window.parts.lesson.rows()[number]
+        row = hand.workbench.window.parts.lesson.rows[number]
         if row.point.isVisible():
             row.point.click()
             assert around(hand.workbench.window.ring) is not None, "there is something to point at"

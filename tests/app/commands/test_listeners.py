@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -303,9 +304,9 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers)
     panel = hand.workbench.window.tab(ConnectionsPanel)
     with connected(where) as program:
         hand.show()
-        assert not panel.cut_button.isEnabled()
+        assert not panel.buttons["cut_connection"].isEnabled()
         panel.select(0)
-        hand.qtbot.mouseClick(panel.cut_button, Qt.MouseButton.LeftButton)
+        hand.qtbot.mouseClick(panel.buttons["cut_connection"], Qt.MouseButton.LeftButton)
         assert program.sock.recv(1) == b""
         hand.qtbot.waitUntil(lambda: bool(listeners.listeners.ended()), timeout=10_000)
         hand.show()
@@ -316,8 +317,8 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers)
         assert texts[1].startswith("ended ")
         assert texts[-1] == "cut in the window"
         assert panel.current_key() == 1, "a second click does not cut the next one"
-        assert not panel.cut_button.isEnabled()
-        assert panel.cut_button.toolTip() == "The connection has already ended."
+        assert not panel.buttons["cut_connection"].isEnabled()
+        assert panel.buttons["cut_connection"].toolTip() == "The connection has already ended."
 
 
 def test_listeners_close_by_a_click_and_with_the_session(hand: Hand, listeners: ListenerHandlers) -> None:
@@ -367,6 +368,28 @@ def test_another_scenario_closes_the_listeners_of_the_last(
     assert hand.workbench.window.tab(ConnectionsPanel).listeners["kafka"].where.text() == "closed"
 
 
+def test_a_listener_that_opens_after_its_session_has_ended_is_closed(
+    hand: Hand, listeners: ListenerHandlers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded, closed = threading.Event(), threading.Event()
+
+    def open_late(*_arguments: object) -> tuple[str, Callable[[], None]]:
+        assert loaded.wait(10)
+        return "late", closed.set
+
+    lines = hand.workbench.window.tab(ConnectionsPanel).listeners
+    with monkeypatch.context() as patch:
+        patch.setattr("app.sessions.listeners._open", open_late)
+        hand.qtbot.mouseClick(lines["kafka"].button, Qt.MouseButton.LeftButton)
+    hand.workbench.controller.restart()
+    hand.show()
+    opened(hand, "http")
+    loaded.set()
+    hand.qtbot.waitUntil(lambda: lines["kafka"].button.text() == "Open", timeout=10_000)
+    assert closed.is_set() and lines["kafka"].where.text() == "closed"
+    assert lines["http"].button.text() == "Close"
+
+
 def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: ListenerHandlers) -> None:
     window = hand.workbench.window
     window.resize(960, 640)
@@ -384,8 +407,8 @@ def test_what_ends_a_session_that_programs_use_asks_first(hand: Hand, listeners:
     controller, registry, window = hand.workbench.controller, hand.workbench.registry, hand.workbench.window
     where = opened(hand, "http")
     with connected(where) as program:
-        hand.wait_until(listeners.listeners.connections)
-        peer = listeners.listeners.connections()[0].peer
+        hand.wait_until(listeners.listeners.views)
+        peer = listeners.listeners.views()[0].peer
         source = controller.source
         for command in ("restart", "restart_new_seed", "stop", "scenario_hot-key", "quit"):
             assert registry.trigger(command)

@@ -181,7 +181,7 @@ def test_a_message_is_produced_and_found_again(panel, hand):
     assert facts_of(panel.details.sections.parts[1][1]) == [("trace", "7")]
 
 
-def test_the_dialog_says_what_came_of_its_message(panel, hand):
+def test_the_dialog_says_what_came_of_its_message(panel, hand, monkeypatch):
     dialog = hand.workbench.family(MessageHandlers).ask_produce("builds")
     dialog.form.value.setPlainText("one")
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
@@ -191,6 +191,9 @@ def test_the_dialog_says_what_came_of_its_message(panel, hand):
     dialog.chosen.emit({**dialog.values(), "priority": 7})
     hand.show()
     assert dialog.problem.text() == "The message was refused: builds has priority 0 only, and none of 7."
+    monkeypatch.setattr(hand.workbench.controller.source, "why_not", lambda _kind: "It is locked.")
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    assert dialog.problem.text() == "It is locked."
     dialog.close()
 
 

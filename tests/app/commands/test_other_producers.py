@@ -62,7 +62,7 @@ def test_a_kafka_producer_is_a_card_while_it_publishes(open_workbench: Callable[
     flows = sorted((link.target, link.rate_per_s) for link in links(hand))
     assert flows == [("topic:commits", 30.0), ("topic:orders", 10.0)]
     assert all(link.key in hand.canvas._stage.layout.links for link in links(hand))
-    entries = things(live, workbench.views.rates, ())
+    entries = things(live, workbench.views.sources.series, ())
     assert [each.title for each in entries if each.id == SHOP] == ["my-shop"]
     rows = {row.id: row for row in workbench.window.parts.navigator.rows("producers")}
     assert (rows[SHOP].state, rows[SHOP].figure) == ("running", "40/s")

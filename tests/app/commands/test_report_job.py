@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 
-from app.commands.jobs import Jobs
+from app.reports.jobs import Jobs
 from app.reports.process import LOGS_KEPT, ReportError, ReportProcess
 from spark_reports.request.request import Request
 from tests.app.conftest import Hand
@@ -125,7 +125,7 @@ def test_export_from_the_window(
     jobs = hand.workbench.jobs
     hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Done", timeout=60_000)
     assert opened == [str(tmp_path / "out" / "report.html")]
-    row = hand.workbench.window.tab(JobsPanel).rows()[0]
+    row = hand.workbench.window.tab(JobsPanel).rows[0]
     assert not row.open_button.isHidden()
 
 
@@ -188,7 +188,7 @@ def test_the_row_of_a_report_that_failed_inside_spark_opens_its_log(
     hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=60_000)
     theirs.unlink()
     assert jobs.facts()[0].message == "The report failed: No space left on device."
-    row = hand.workbench.window.tab(JobsPanel).rows()[0]
+    row = hand.workbench.window.tab(JobsPanel).rows[0]
     assert row.open_button.isVisible() and row.open_button.text() == "Open log"
     hand.qtbot.mouseClick(row.open_button, Qt.MouseButton.LeftButton)
     (log,) = opened

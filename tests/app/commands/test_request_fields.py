@@ -10,6 +10,7 @@ import pytest
 
 from app.commands.forms import _DECLARED, MOST, form_of, request_field
 from broker_core.flow.config import FlowConfig
+from broker_core.limits import MAX_PARTITIONS
 from broker_core.operations.topics import CreateTopic, LogSettings
 from broker_core.queues.config import QueueConfig
 from broker_core.schemas.rule import SchemaRule
@@ -17,10 +18,10 @@ from broker_core.schemas.rule import SchemaRule
 
 def test_a_number_has_the_range_and_the_default_of_its_request() -> None:
     partitions = request_field(CreateTopic, "partitions", "Partitions")
-    assert (partitions.kind, partitions.value, partitions.least, partitions.most) == ("whole", 1, 1, 1_000)
+    assert (partitions.kind, partitions.value, partitions.least, partitions.most) == ("whole", 1, 1, MAX_PARTITIONS)
     assert partitions.hint == "Number of partitions."
     lease = request_field(QueueConfig, "lease_ms", "Lease", unit=1_000)
-    assert (lease.name, lease.kind, lease.value, lease.unit) == ("lease_ms", "decimal", 30, 1_000)
+    assert (lease.name, lease.kind, lease.value, lease.unit) == ("lease_ms", "decimal", 30_000, 1_000)
     assert lease.least > 0, "a lease of nothing is none"
 
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.commands import scenarios
-from app.commands.scenarios import NEW_SCENARIO, ScenarioHandlers, WrittenScenario
+from app.commands.scenarios import NEW_SCENARIO, ScenarioHandlers, WrittenScenario, scenario_facts
 from app.environment.paths import find_scenario, shipped_scenarios
 from broker_core.simulation.scenario import load_scenario, parse_scenario
 from tests.app.conftest import Hand
@@ -49,7 +49,14 @@ def test_the_picker_tells_of_each_scenario_what_it_teaches(hand: Hand) -> None:
         scenario, _ = load_scenario(path)
         assert picker.title.text() == scenario.title
         assert picker.about.text() == " ".join(scenario.about.split())
-        assert [line for _, line in facts_of(picker.lists.parts[1][1])] == list(scenario.try_)
+        assert [line for _, line in facts_of(picker.sections.parts[1][1])] == list(scenario.try_)
+
+
+def test_the_picker_counts_subscribers_and_members_of_share_groups() -> None:
+    topic = "title: T\nabout: A.\nseed: 1\nuntil_s: 5\ntopics: [{name: a}]\n"
+    text = f"{topic}subscribers: [{{name: s, topics: [a]}}]\nshare_groups: [{{name: g, topics: [a], count: 4}}]\n"
+    holds = scenario_facts("x", parse_scenario(text), frozenset()).holds
+    assert holds == "1 topic, 5 consumers; lasts 5 s"
 
 
 def test_the_picker_tells_how_far_each_lesson_has_come(hand: Hand) -> None:

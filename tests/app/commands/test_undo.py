@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
-from app.commands.context import UndoStack
+from app.commands.undo_stack import UndoStack, UndoStep
 from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.actions.topics import AddPartitions
@@ -67,6 +68,16 @@ def test_after_the_end_the_button_says_why_nothing_is_undone(hand: Hand) -> None
     assert button.toolTip().startswith("Not available: The session has ended. Continue it (Shift+F8)")
 
 
+def test_beside_the_words_of_something_else_the_button_names_its_action(hand: Hand) -> None:
+    status = hand.workbench.window.status
+    do(hand, MoveConsumer("indexer-4", "auditors"))
+    assert status.undo_button.text() == "Undo"
+    status.show_message("Live again.")
+    assert status.undo_button.text() == "Undo: moved indexer-4 to auditors"
+    do(hand, MoveConsumer("indexer-4", "mailers"))
+    assert status.undo_button.text() == "Undo"
+
+
 def test_undo_and_redo_are_recorded_actions(hand: Hand) -> None:
     recorded: list[str] = []
     simulation = hand.simulated.session.simulation
@@ -110,12 +121,90 @@ def test_what_is_too_late_to_undo_says_so_and_leaves_the_stack(hand: Hand) -> No
     assert stack.last is None
 
 
+def test_what_is_not_possible_now_stays_on_the_stack_and_says_why(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    do(hand, MoveConsumer("indexer-4", "auditors"))
+    source, registry = hand.workbench.controller.source, hand.workbench.registry
+    with monkeypatch.context() as locked:
+        locked.setattr(source, "why_not", lambda kind: "It is locked." if kind is MoveConsumer else "")
+        assert registry.reason("undo") == "It is locked."
+        hand.workbench.context.undo.undo()
+        hand.show()
+    assert registry.reason("undo") == ""
+    registry.trigger("undo")
+    hand.show()
+    assert said(hand) == "Moved indexer-4 to the bench."
+    registry.trigger("redo")
+    hand.show()
+    hand.pass_time(5)
+    assert "indexer-4" in hand.members("auditors")
+
+
 def test_another_session_has_nothing_to_undo(hand: Hand) -> None:
     do(hand, MoveConsumer("indexer-4", "auditors"))
     hand.workbench.registry.trigger("restart")
     hand.workbench.controller.time.pause()
     hand.show()
     assert hand.workbench.context.undo.last is None
+
+
+def filled(names: str) -> tuple[UndoStack, list[UndoStep]]:
+    stack = UndoStack()
+    return stack, [stack.push(name, str, str) for name in names]
+
+
+def titles(stack: UndoStack) -> tuple[str, str]:
+    """What is undone next, step by step, and then what is redone."""
+    undone = redone = ""
+    while stack.next is not None:
+        redone += stack.next.title
+        stack.redo()
+    for _ in redone:
+        stack.undo()
+    while stack.last is not None:
+        undone += stack.last.title
+        stack.undo()
+    return undone, redone
+
+
+@pytest.mark.parametrize("refused", [(0, 1), (1, 0)])
+def test_steps_whose_undoing_fails_return_to_their_places(refused: tuple[int, ...]) -> None:
+    stack, steps = filled("ab")
+    stack.undo()
+    stack.undo()
+    for index in refused:
+        stack.put_back(steps[index])
+    assert titles(stack) == ("ba", "")
+
+
+@pytest.mark.parametrize("refused", [(0, 1), (1, 0)])
+def test_steps_whose_redoing_fails_return_to_their_places(refused: tuple[int, ...]) -> None:
+    stack, steps = filled("ab")
+    for move in (stack.undo, stack.undo, stack.redo, stack.redo):
+        move()
+    for index in refused:
+        stack.put_back(steps[index])
+    assert titles(stack) == ("", "ab")
+
+
+def test_a_step_whose_undoing_fails_returns_behind_what_was_done_since() -> None:
+    stack, (step,) = filled("a")
+    stack.undo()
+    stack.push("c", str, str)
+    stack.put_back(step)
+    assert titles(stack) == ("ca", "")
+
+
+@pytest.mark.parametrize("final", [False, True])
+def test_a_step_whose_redoing_fails_after_something_new_was_done_is_forgotten(final: bool) -> None:
+    stack, (step,) = filled("a")
+    stack.undo()
+    stack.redo()
+    if final:
+        stack.note_final("It is gone.")
+    else:
+        stack.push("b", str, str)
+    stack.put_back(step)
+    assert titles(stack) == ("" if final else "b", "")
 
 
 def test_the_stack_keeps_order_and_forgets_what_was_undone_when_something_new_is_done() -> None:

@@ -16,7 +16,8 @@ from broker_core.testing.given import given_schedule
 from broker_core.testing.program import CommandProgram, Program, ProgramEndedError
 from broker_core.testing.schedule import Disturbance, Schedule
 from broker_core.testing.virtual_broker import VirtualBroker
-from broker_core.testing.virtual_consumer import TopicPartition, VirtualConsumer, VirtualMessage
+from broker_core.testing.virtual_consumer import VirtualConsumer
+from broker_core.testing.virtual_message import TopicPartition, VirtualMessage
 from broker_core.testing.virtual_session import VirtualSession
 from broker_core.testing.virtual_worker import VirtualWorker
 

@@ -20,7 +20,7 @@ BOTH = {**X11, "WAYLAND_DISPLAY": "wayland-0"}
 @pytest.mark.parametrize(
     ("environment", "platform", "there", "words"),
     [
-        ({}, "linux", ALL, "There is no display"),
+        ({}, "linux", ALL, "There is no display to open a window on; continue without one: brokerscope watch a:1"),
         (X11, "linux", ALL - {"libxcb-cursor.so.0"}, "Qt needs libxcb-cursor.so.0, which"),
         (X11, "linux", ALL - {"libEGL.so.1", "libGL.so.1"}, "Qt needs libEGL.so.1, libGL.so.1, which"),
         (X11, "linux", ALL, ""),
@@ -38,14 +38,16 @@ BOTH = {**X11, "WAYLAND_DISPLAY": "wayland-0"}
 def test_the_reason_is_said_before_qt_ends_the_process(
     environment: dict[str, str], platform: str, there: frozenset[str], words: str
 ) -> None:
-    why = why_no_window(environment, platform, there.__contains__, lambda _display: True)
+    why = why_no_window("brokerscope watch a:1", environment, platform, there.__contains__, lambda _display: True)
     assert (words in why) if words else (why == "")
     assert "\n" not in why
 
 
 def test_a_display_that_nobody_answers_at_is_none() -> None:
-    why = why_no_window({"DISPLAY": ":4711"}, "linux", lambda _library: True, lambda _display: False)
-    assert why.startswith("There is no X server at DISPLAY=:4711") and "brokerscope run" in why
+    why = why_no_window(
+        "brokerscope run a", {"DISPLAY": ":4711"}, "linux", lambda _library: True, lambda _display: False
+    )
+    assert why.startswith("There is no X server at DISPLAY=:4711") and "brokerscope run a" in why
 
 
 def test_the_command_is_the_one_of_make_run() -> None:

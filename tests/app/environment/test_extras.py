@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.environment.system_libraries import why_missing
+from app.environment.extras import why_missing
 from app.reports.process import ReportError, ReportProcess
 from spark_reports.request.request import Request
 

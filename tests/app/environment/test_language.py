@@ -12,32 +12,46 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+import msgspec
 import pytest
 from PySide6.QtCore import QLocale, QPoint, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.cli.screenshot import draw
-from app.commands.audit import Audit, table_of
 from app.environment.language import FOLDER, chosen_language, install_language, languages
 from app.environment.paths import find_scenario
+from app.presenters.assignments import AssignmentsModel
 from app.presenters.inspector import inspector_facts
 from app.presenters.lookups import event_facts
-from app.sessions.event_text import cause_text, error_text, rule_text
+from app.presenters.offsets import OffsetsModel
+from app.presenters.owners import Owners
+from app.presenters.table import SnapshotModel
+from app.presenters.what_if import ghost
+from app.sessions.audit import table_of
+from app.sessions.collectors.timeline import TimelineCollector
+from app.sessions.core_sentences import cause_text, error_text, rule_text
+from app.sessions.event_text import about
+from app.sessions.history.series import SessionSeries
+from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.faults.client_faults import NEEDS, ClientFault, Effect
 from broker_core.recording.account import Account
+from broker_core.recording.judged import Judged
+from broker_core.recording.verdicts import Order
 from broker_core.simulation.actions.faults import Crash, FailMatching
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from tests.app.conftest import Hand
+from tests.app.presenters import made_up
 from tests.broker_core.simulation import busy_session
 from widgets.canvas.box_item import Look
 from widgets.canvas.layout import TOPIC_HEADER_H
 from widgets.canvas.lettering import count_text, short_count
 from widgets.canvas.link_item import LinkWordItem
 from widgets.canvas.topic_item import TopicItem
-from widgets.canvas.view import Lane, LaneGroup, TopicBox
+from widgets.canvas.view import NEW_GROUP, Lane, LaneGroup, Party, TopicBox
+from widgets.cards import Move, MoveTable
 from widgets.dialogs.move_to_group import MoveToGroupDialog
 from widgets.formats import Times, byte_size, count, duration
 from widgets.i18n import tr
@@ -151,7 +165,7 @@ def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -
     hand.pass_time(3)
     menus = [action.text().replace("&", "") for action in window.menuBar().actions()]
     assert {"Sitzung", "Ansicht"} <= set(menus)
-    tabs = {window.tabs.tab(name).text() for name in window.tabs.names}
+    tabs = {window.tabs.tab(name).text() for name in window.tabs.panels}
     assert {"Zuordnungen", "Dead Letters", "Aufträge", "Verbindungen"} <= tabs
     assert window.tab(JobsPanel).empty_state._sentence.text() == "Es wurde noch kein langer Auftrag gestartet."
     model = window.tab(AssignmentsPanel).table.model()
@@ -168,7 +182,9 @@ def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -
     assert word.style.word == "Gestoppt"
     hand.simulated.perform(Crash("indexer-1", for_s=60)).result()
     hand.pass_time(1)
-    facts = inspector_facts(hand.workbench.controller.snapshot, "consumer:indexer-1", hand.workbench.views.rates)
+    facts = inspector_facts(
+        hand.workbench.controller.snapshot, "consumer:indexer-1", hand.workbench.views.sources.series
+    )
     assert facts is not None and facts.sections[0][1][0][0] == "Abgestürzt"
     hand.drag("indexer-4", QPoint(8, hand.canvas.viewport().height() - 8))
     dialog = window.findChild(MoveToGroupDialog)
@@ -197,6 +213,27 @@ def test_numbers_have_a_decimal_comma_in_german(german: None) -> None:
     assert tr("Opened {title}.", title="1,2 and 3.4") == "1,2 and 3.4 ist geöffnet."
 
 
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        ("slow down 2.5 times", "2,5-mal langsamer"),
+        ("pause is over", "Pause: vorbei"),
+        ("restarted", "neu gestartet"),
+        ("wall clock set by +5 s", "Wanduhr um +5 s verstellt"),
+        ("rule rule-1 is over", "Regel rule-1 endet"),
+        ("fault lost is over after 3 requests", "Störung lost endet nach 3 Anfragen"),
+        ("could not be done: indexer-1 has not crashed", "war nicht möglich: indexer-1 has not crashed"),
+    ],
+)
+def test_causes_of_faults_are_translated_in_table_and_timeline(german: None, cause: str, said: str) -> None:
+    event = Event(0, NS_PER_S, EventKind.FAULT, "", client="indexer-1", cause=cause)
+    assert about(event) == said
+    timeline = TimelineCollector()
+    timeline(event)
+    (tick,) = timeline.ticks()
+    assert tick.label == f"indexer-1: {said}"
+
+
 def test_causes_of_rebalances_are_translated_but_for_those_of_clients(german: None) -> None:
     assert cause_text("a joined; and 2 more") == "a ist beigetreten; und 2 weitere"
     assert cause_text("a-b did not rejoin within 6.0 s") == "a-b ist nicht binnen 6,0 s neu beigetreten"
@@ -222,13 +259,16 @@ def test_what_was_lost_is_told_in_german() -> None:
         Event(5, 5, EventKind.DELIVERED, offset=1_200, count=1, client="two", attempt=2, **queue),
     ):
         account(event)
-    lines = table_of(Audit(account)).note.splitlines()
-    assert lines[:3] == [
-        "Nichts ist verloren: nein, mail/0 @0 ist abgelaufen, bevor Queue mail sie bestätigt hat, und 1199 weitere.",
-        "Nichts wird doppelt zugestellt: nein, mail/0 @1200 kann doppelt verarbeitet worden sein: one von mail hatte "
-        "sie und hat die Lease ablaufen lassen; two bekam sie noch einmal.",
-        "Alles ist bestätigt oder ein Dead Letter: nein, mail/0 @1200 ist die erste von 300 Nachrichten, die Queue "
-        "mail nicht bestätigt hat (299 wartend und 1 in Händen, die erste bei two).",
+    lines = table_of(Judged(account, Order())).note.splitlines()
+    assert lines[:6] == [
+        "Verloren: 1.200.",
+        "- mail/0 @0 ist abgelaufen, bevor Queue mail sie bestätigt hat, und 1199 weitere",
+        "Doppelt zugestellt: 1.",
+        "- mail/0 @1200 kann doppelt verarbeitet worden sein: one von mail hatte sie und hat die Lease ablaufen "
+        "lassen; two bekam sie noch einmal",
+        "Noch weder bestätigt noch ein Dead Letter: 300.",
+        "- mail/0 @1200 ist die erste von 300 Nachrichten, die Queue mail nicht bestätigt hat (299 wartend und 1 in "
+        "Händen, die erste bei two)",
     ]
 
 
@@ -257,6 +297,25 @@ def test_errors_of_the_broker_begin_in_german(german: None) -> None:
     assert error_text(BrokerError(ErrorCode.UNKNOWN_QUEUE, "jobs")) == "Es gibt keine solche Queue: jobs."
     assert [code for code in ErrorCode if error_text(BrokerError(code)) == str(BrokerError(code))] == []
     assert error_text(OSError("the disk")) == "the disk"
+
+
+def test_what_has_no_owner_no_group_and_no_topic_is_said_in_german(german: None) -> None:
+    snapshot = made_up.rebalancing()
+    unread = msgspec.structs.replace(snapshot, groups=())
+    offsets, assignments = OffsetsModel(Owners(), SessionSeries()), AssignmentsModel(Owners(), Times())
+    offsets.set_snapshot(snapshot)
+    assignments.set_snapshot(unread)
+    models: tuple[tuple[SnapshotModel[Any], str], ...] = ((offsets, "Owner"), (assignments, "Owner"))
+    for model, title in models:
+        column = next(at for at, each in enumerate(model.columns) if each.title == title)
+        assert model.index(0, column).data() == "niemand"
+    column = next(at for at, each in enumerate(assignments.columns) if each.title == "Group")
+    assert assignments.index(0, column).data() == "keine Gruppe"
+    table = MoveTable()
+    nobody = Party("", -1, "")
+    table.set_moves((Move("orders/0", nobody, Party("reader", 0, "A")), Move("orders/1", nobody, nobody)))
+    assert table.accessibleDescription().count("niemand") == 2
+    assert "nichts" in ghost(unread, Owners(), "reader", NEW_GROUP).note
 
 
 def test_what_a_fault_does_is_said_in_german(german: None) -> None:

@@ -56,3 +56,10 @@ def test_what_has_been_there_before_costs_next_to_nothing() -> None:
     for second in range(1_000):
         columns.add({"state": f"{second % 5} idle", "name": "a"})
     assert len(columns.values) == 7
+
+
+def test_an_empty_tuple_is_there_as_an_empty_list_is() -> None:
+    columns = Columns()
+    columns.add({"rows": (), "others": []})
+    plain = json.loads(msgspec.json.encode(columns.plain()))
+    assert tree(plain["root"], 0, plain["values"], plain["lists"]) == {"rows": [], "others": []}

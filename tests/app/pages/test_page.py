@@ -16,10 +16,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PySide6.QtCore import Qt
 
 import resources
 from app.cli.main import main
 from app.commands.recordings import RecordingHandlers
+from app.commands.reports import ReportHandlers
 from app.environment.paths import find_scenario
 from app.pages import page
 from app.pages.happenings import Happenings
@@ -32,6 +34,7 @@ from tests.app.conftest import Hand
 from tests.app.pages.read_page import Page, packed
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.form import FormDialog
+from widgets.panels.jobs import JobsPanel
 
 NASTY = '<img src=x onerror="alert(1)"> \u202e&amp;</script>'
 SCENARIO = f"""
@@ -171,6 +174,7 @@ def test_it_opens_where_something_is_and_says_what_its_rates_are_of(tmp_path: Pa
     assert late_one.data["open_ms"] == 3000 and late_one.at(2000)["scene"]["notice"]
     assert whole.data["open_ms"] == 0
     assert whole.at(3000)["rates"].startswith("Rates are the mean of the last ")
+    assert whole.at(0)["rates"] == ""  # and not "of the last 0 ms"
     script = resources.path("session_page", "page.js").read_text(encoding="utf-8")
     assert "data.open_ms, {" in script and "now.rates" in script
 
@@ -194,8 +198,9 @@ def test_a_part_of_it_without_keys(session: Path, whole: Page) -> None:
 
 def test_an_account_at_a_time_after_the_end_is_refused(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert main(["audit", str(session), "--at", "9"]) == 2
-    assert "--at 9 is after the end of the session, which lasts" in capsys.readouterr().err
+    for command in ("audit", "open"):
+        assert main([command, str(session), "--at", "9"]) == 2
+        assert "--at 9 is after the end of the session, which lasts" in capsys.readouterr().err
     assert main(["audit", str(session), "--at", "3"]) != 2
 
 
@@ -256,9 +261,14 @@ def test_of_one_that_is_too_large_it_says_which_part_would_do(
     monkeypatch.setattr(page, "MOST_BYTES", 400_000)
     assert main(["share", str(session), "--out", str(tmp_path / "page.html")]) == 2
     assert "--from 0 --to 2 would do" in capsys.readouterr().err
+    monkeypatch.setattr(page, "MOST_BYTES", 10_000)
+    assert main(["share", str(session), "--out", str(tmp_path / "page.html")]) == 2
+    assert "--from 0 --to 0 would do" not in capsys.readouterr().err
 
 
-def test_it_is_made_from_the_window(open_workbench: Callable[..., Hand], tmp_path: Path) -> None:
+def test_it_is_made_from_the_window_and_opened_there(
+    open_workbench: Callable[..., Hand], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hand = open_workbench(record=True)
     hand.pass_time(2)
     workbench = hand.workbench
@@ -272,6 +282,11 @@ def test_it_is_made_from_the_window(open_workbench: Callable[..., Hand], tmp_pat
     shown = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert shown.moments_ms[-1] > 1_000 and "The session was still running when this page was made." in shown.text
     assert "Written to" in workbench.window.hint.sentence.text()
+    opened: list[Path] = []
+    monkeypatch.setattr(ReportHandlers, "_open", lambda _self, path: opened.append(path))
+    (row,) = workbench.window.tab(JobsPanel).rows
+    hand.qtbot.mouseClick(row.open_button, Qt.MouseButton.LeftButton)
+    assert opened == [tmp_path / "page.html"]
 
 
 def test_it_begins_with_what_its_report_has_found(session: Path, tmp_path: Path) -> None:

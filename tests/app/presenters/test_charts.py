@@ -1,5 +1,7 @@
 """Charts: percentiles within a bucket, curves that say what every other place says, and the slowest named."""
 
+from collections import Counter
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -10,9 +12,9 @@ from app.presenters.backpressure import _slowest_worker
 from app.presenters.charts import POINTS_MAX, ChartsPresenter, RateTable
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources
-from app.presenters.rates import Rates
-from app.sessions.collectors.collectors import BINS_MAX, LatencyCollector, bucket_of, latency_ns_of, percentile_ns
+from app.sessions.collectors.latency import BINS_MAX, LatencyCollector, bucket_of, latency_ns_of, percentile_ns
 from app.sessions.history.past import History
+from app.sessions.history.series import SessionSeries
 from app.sessions.history.series import published as key_of
 from app.sessions.session_controller import SessionController
 from broker_core.clock import NS_PER_MS, NS_PER_S
@@ -66,7 +68,7 @@ def test_percentiles_are_those_of_the_first_deliveries_only():
     latencies = feed.copy()[1][1]
     assert percentile_ns(latencies, 0.5) == pytest.approx(50 * NS_PER_MS, rel=0.05)
     assert percentile_ns(latencies, 0.99) == pytest.approx(99 * NS_PER_MS, rel=0.05)
-    assert percentile_ns({}, 0.5) is None
+    assert percentile_ns(Counter(), 0.5) is None
 
 
 def looked_at(time_ns: int, *, lag: int = 0, published: int = 0, processed: int = 0) -> Snapshot:
@@ -80,23 +82,22 @@ def looked_at(time_ns: int, *, lag: int = 0, published: int = 0, processed: int 
 
 
 def test_a_curve_is_the_rate_of_every_moment_and_stays_bounded(qtbot, qapp):
-    rates = Rates()
-    panel, charts = shown_charts(qtbot, rates)
+    panel, charts, series = shown_charts(qtbot)
     for second in range(900):
-        rates.series(published(second * NS_PER_S, count=1 + second % 3))
+        series(published(second * NS_PER_S, count=1 + second % 3))
     charts.show(looked_at(900 * NS_PER_S))
     facts = panel.charts()["published"].facts
     assert facts is not None
     (curve,) = facts.curves
     assert len(curve.times_s) <= POINTS_MAX + 1
     for time_s, per_s in zip(curve.times_s, curve.values, strict=True):
-        assert per_s == rates.of(key_of("orders"), round(time_s * NS_PER_S))
+        assert per_s == series.rate(key_of("orders"), round(time_s * NS_PER_S))
 
 
 def test_the_rates_are_those_of_the_moment_and_the_furthest_behind_is_the_slowest(qapp):
-    table = RateTable(rates := Rates())
+    table = RateTable(series := SessionSeries())
     for second in range(3):
-        rates.series(published(second * NS_PER_S, count=50))
+        series(published(second * NS_PER_S, count=50))
     table.set_snapshot(looked_at(3 * NS_PER_S, lag=4, published=150, processed=60))
     rows = {row.name: row for row in table.rows}
     assert rows["orders"].per_s == pytest.approx(50)
@@ -105,38 +106,36 @@ def test_the_rates_are_those_of_the_moment_and_the_furthest_behind_is_the_slowes
 
 
 def test_nobody_is_slowest_while_nothing_waits(qapp):
-    table = RateTable(Rates())
+    table = RateTable(SessionSeries())
     table.set_snapshot(looked_at(NS_PER_S, lag=0))
     assert not any(row.slowest for row in table.rows)
 
 
-def shown_charts(qtbot, rates: Rates) -> tuple[ChartsPanel, ChartsPresenter]:
+def shown_charts(qtbot) -> tuple[ChartsPanel, ChartsPresenter, SessionSeries]:
     controller = SessionController(record=False)
-    rates.attach(controller.collectors.series)
-    sources = Sources(controller, History(), Owners(), Times(), rates)
+    sources = Sources(controller, History(), Owners(), Times())
     charts = ChartsPresenter(sources)
     panel = charts.panel
     qtbot.addWidget(panel)
     panel.resize(1200, 300)
     panel.show()
-    return panel, charts
+    return panel, charts, controller.collectors.series
 
 
 def test_the_panel_is_empty_then_draws_a_curve_a_topic(qtbot, qapp):
-    rates = Rates()
-    panel, charts = shown_charts(qtbot, rates)
+    panel, charts, series = shown_charts(qtbot)
     charts.show(Snapshot(0, 0))
     assert panel.charts() == {}
     assert panel.empty_state.isVisible()
-    rates.series(Event(0, 0, EventKind.TOPIC_CREATED, topic="orders", count=1))
+    series(Event(0, 0, EventKind.TOPIC_CREATED, topic="orders", count=1))
     for second in range(5):
-        rates.series(published(second * NS_PER_S, count=10))
-        rates.series(published(second * NS_PER_S, topic="<b>mails</b>", count=20))
+        series(published(second * NS_PER_S, count=10))
+        series(published(second * NS_PER_S, topic="<b>mails</b>", count=20))
         if not second:
             acknowledged = Event(
                 0, 0, EventKind.ACKNOWLEDGED, topic="orders", partition=0, offset=0, count=1, group="g"
             )
-            rates.series(acknowledged)
+            series(acknowledged)
     charts.show(looked_at(5 * NS_PER_S, lag=1))
     shown = panel.charts()
     assert list(shown) == ["published", "bytes", "lag"]
@@ -148,10 +147,9 @@ def test_the_panel_is_empty_then_draws_a_curve_a_topic(qtbot, qapp):
 
 
 def test_a_double_click_into_a_chart_chooses_its_moment(qtbot, qapp):
-    rates = Rates()
-    panel, charts = shown_charts(qtbot, rates)
+    panel, charts, series = shown_charts(qtbot)
     for second in range(11):
-        rates.series(published(second * NS_PER_S))
+        series(published(second * NS_PER_S))
     charts.show(looked_at(10 * NS_PER_S))
     qtbot.waitExposed(panel)
     (chart, *_rest) = panel.charts().values()
@@ -163,7 +161,7 @@ def test_a_double_click_into_a_chart_chooses_its_moment(qtbot, qapp):
 
 
 def test_who_has_kept_nothing_waiting_yet_is_not_the_slowest(qapp):
-    table = RateTable(Rates())
+    table = RateTable(SessionSeries())
     at_first = looked_at(0, lag=4)
     offsets = tuple(msgspec.structs.replace(one, lag_ns=0) for one in at_first.groups[0].offsets)
     group = msgspec.structs.replace(at_first.groups[0], offsets=offsets)
@@ -173,7 +171,7 @@ def test_who_has_kept_nothing_waiting_yet_is_not_the_slowest(qapp):
 
 def test_a_worker_that_has_just_begun_blocks_nobody():
     worker = ActorView("w", "worker", "processing", "jobs", (), 0, 0, 0)
-    assert _slowest_worker(Snapshot(0, 0, (), (), (), (worker,)), "jobs", Rates()) is None
-    assert _slowest_worker(Snapshot(NS_PER_S, 0, (), (), (), (worker,)), "jobs", Rates()) == worker
+    assert _slowest_worker(Snapshot(0, 0, (), (), (), (worker,)), "jobs", SessionSeries()) is None
+    assert _slowest_worker(Snapshot(NS_PER_S, 0, (), (), (), (worker,)), "jobs", SessionSeries()) == worker
     crashed = msgspec.structs.replace(worker, state="crashed")
-    assert _slowest_worker(Snapshot(0, 0, (), (), (), (crashed,)), "jobs", Rates()) == crashed
+    assert _slowest_worker(Snapshot(0, 0, (), (), (), (crashed,)), "jobs", SessionSeries()) == crashed

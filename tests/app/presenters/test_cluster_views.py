@@ -10,7 +10,7 @@ from app.presenters.canvas import CanvasModel
 from app.presenters.excerpt import DRAWN_MAX, LISTED_MAX, Excerpts
 from app.presenters.inspector import inspector_facts, lag_told
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
+from app.sessions.history.series import SessionSeries
 from broker_core.clock import NS_PER_S
 from broker_core.snapshots import (
     LEADERLESS,
@@ -83,15 +83,15 @@ def test_a_cell_says_what_is_wrong():
     assert cells["topic-49"] == LEADERLESS
     assert cells["topic-99"] == UNDER_REPLICATED
     assert cells["topic-399"] == ""
-    (rest,) = CanvasModel(Owners(), Rates()).view(snapshot).rests
+    (rest,) = CanvasModel(Owners(), SessionSeries()).view(snapshot).rests
     assert rest.text == f"{len(cells)} more topics"
     assert rest.hint.endswith(" leaderless, 50 under-replicated"), "the worst first: the end may be cut"
     reader = OffsetView("topic-300", 0, "", None, 4, 9, 5, 1)
     behind = replace(snapshot, groups=(GroupView("billing", "Empty", 0, "", "", ("topic-300",), (), (reader,), 0),))
-    (rest,) = CanvasModel(Owners(), Rates()).view(behind).rests
+    (rest,) = CanvasModel(Owners(), SessionSeries()).view(behind).rests
     assert rest.text == f"{len(cells)} more topics, 1 behind"
     elsewhere = replace(behind.groups[0], offsets=(replace(reader, committed=None, lag=None),))
-    (rest,) = CanvasModel(Owners(), Rates()).view(replace(behind, groups=(elsewhere,))).rests
+    (rest,) = CanvasModel(Owners(), SessionSeries()).view(replace(behind, groups=(elsewhere,))).rests
     assert {cell.lag for cell in rest.cells} == {None} and "behind" not in rest.text, "not known is not 0"
 
 
@@ -132,23 +132,23 @@ def test_the_panel_of_brokers_counts_what_no_table_lists(hand):
 
 def test_brokers_are_cards_at_the_edge_and_each_is_told():
     snapshot = cluster(400)
-    cards = CanvasModel(Owners(), Rates()).view(snapshot).nodes
+    cards = CanvasModel(Owners(), SessionSeries()).view(snapshot).nodes
     assert [(card.title, card.state, card.note) for card in cards] == [
         ("Broker 1", "Controller", "leads 400"),
         ("Broker 2", "Online", "leads 0"),
         ("Broker 3", "Gone", "leads 0"),
     ]
-    told = inspector_facts(snapshot, cards[2].id, Rates())
+    told = inspector_facts(snapshot, cards[2].id, SessionSeries())
     assert told is not None and (told.name, told.state) == ("Broker 3", "Gone")
     assert ("Why", "refused") in told.sections[0][1]
-    assert inspector_facts(snapshot, "node:9", Rates()) is None
+    assert inspector_facts(snapshot, "node:9", SessionSeries()) is None
 
 
 def test_a_page_draws_brokers_marks_partitions_and_keeps_the_names_of_groups():
     offset = OffsetView("topic-0", 0, "c", None, 3, 9, 6, None)
     snapshot = with_topic(cluster(2), 0, topic(0, leader=3))
     group = GroupView("billing", NOT_SEEN, -1, "", "", ("topic-0",), (), (offset,), 0)
-    drawn = Scene().tree(CanvasModel(Owners(), Rates()).view(replace(snapshot, groups=(group,))))["boxes"]
+    drawn = Scene().tree(CanvasModel(Owners(), SessionSeries()).view(replace(snapshot, groups=(group,))))["boxes"]
     assert [(box["name"], box["state"][2], box["note"]) for box in drawn.values() if box["kind"] == "node"] == [
         ("Broker 1", "Controller", "leads 1"),
         ("Broker 2", "Online", "leads 0"),

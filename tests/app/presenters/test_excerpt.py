@@ -10,7 +10,7 @@ from app.presenters.canvas import CanvasModel
 from app.presenters.excerpt import DRAWN_MAX, Excerpts, thinned
 from app.presenters.navigator import NavigatorModel
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
+from app.sessions.history.series import SessionSeries
 from broker_core.snapshots import ActorView, GroupView, MemberView, OffsetView, PartitionView, Snapshot, TopicView
 from tests.broker_core.test_many import steps
 from widgets.formats import Times
@@ -75,23 +75,24 @@ def test_the_same_snapshot_is_thinned_once():
 
 
 def test_the_picture_says_what_it_leaves_out():
-    view = CanvasModel(Owners(), Rates()).view(crowded())
+    view = CanvasModel(Owners(), SessionSeries()).view(crowded())
     assert len(view.topics) == len(view.groups) == DRAWN_MAX
     assert [(rest.kind, rest.text) for rest in view.rests] == [
         ("topics", f"{MANY - DRAWN_MAX:,} more topics"),
         ("groups", f"{MANY - DRAWN_MAX:,} more groups"),
     ]
-    assert CanvasModel(Owners(), Rates()).view(crowded(5)).rests == ()
+    assert CanvasModel(Owners(), SessionSeries()).view(crowded(5)).rests == ()
 
 
 def test_the_navigator_counts_all_and_finds_each():
-    model = NavigatorModel(Rates())
+    model = NavigatorModel(SessionSeries())
     topics, groups, *_others = model.update(crowded())
     assert (len(topics.rows), topics.more) == (len(groups.rows), groups.more) == (ROWS_MAX, MANY - ROWS_MAX)
     assert model.set_filter("09999") == ""
     topics, groups, *_others = model.update(crowded())
     assert [row.name for row in (*topics.rows, *groups.rows)] == ["topic-09999", "group-09999"]
     assert (topics.more, groups.more, len(model.dimmed)) == (0, 0, 2 * MANY - 2)
+    assert model.set_filter("kind = grup").startswith("kind is never grup; did you mean group?")
     model.set_filter("kind = group and lag > 1")
     topics, groups, *_others = model.update(crowded())
     assert (topics.rows, groups.more) == ((), MANY - ROWS_MAX)
@@ -103,9 +104,9 @@ def test_what_is_shown_costs_no_more_than_there_is(shown: str, qapp):
 
     def cost(snapshot: Snapshot) -> int:
         if shown == "canvas":
-            return steps(lambda: CanvasModel(Owners(), Rates()).view(snapshot))
+            return steps(lambda: CanvasModel(Owners(), SessionSeries()).view(snapshot))
         if shown == "navigator":
-            return steps(lambda: NavigatorModel(Rates()).update(snapshot))
+            return steps(lambda: NavigatorModel(SessionSeries()).update(snapshot))
         return steps(lambda: AssignmentsModel(Owners(), Times()).set_snapshot(snapshot))
 
     assert cost(many) < 1.4 * 4 * cost(few)
@@ -114,5 +115,7 @@ def test_what_is_shown_costs_no_more_than_there_is(shown: str, qapp):
 def test_members_of_other_programs_are_consumers_in_the_navigator():
     member = MemberView("mailer", "mailer-1", "", ("alerts",), (("alerts", 0),), 0, 0)
     view = GroupView("mailers", "Stable", 1, "range", "mailer-1", ("alerts",), (member,), (), 0)
-    sections = {section.key: section for section in NavigatorModel(Rates()).update(Snapshot(0, 0, groups=(view,)))}
+    sections = {
+        section.key: section for section in NavigatorModel(SessionSeries()).update(Snapshot(0, 0, groups=(view,)))
+    }
     assert [(row.id, row.state) for row in sections["consumers"].rows] == [("consumer:mailer", "waiting")]

@@ -92,7 +92,7 @@ def test_no_header_of_a_table_is_clipped(open_workbench: Callable[..., Hand], qa
     hand.pass_time(3)
     window = hand.workbench.window
     window.resize(1280, 800)
-    for name in window.tabs.names:
+    for name in window.tabs.panels:
         window.show_tab(name)
         hand.show()
         for table in window.panel(name).findChildren(QTableView):

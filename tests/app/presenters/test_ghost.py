@@ -1,7 +1,7 @@
 """What a move would do, before it is done."""
 
-from app.presenters.ghost import ghost
 from app.presenters.owners import Owners
+from app.presenters.what_if import ghost
 from tests.app.presenters import made_up
 from widgets.canvas.view import NEW_GROUP
 

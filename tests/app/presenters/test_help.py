@@ -40,13 +40,12 @@ def test_every_panel_is_registered_with_what_the_menu_and_help_need() -> None:
 
 def test_a_panel_stands_in_tabs_menu_and_palette_by_its_registration_alone(hand: Hand) -> None:
     window, registry = hand.workbench.window, hand.workbench.registry
-    tabs = [window.tabs.tab(name).text() for name in window.tabs.names]
+    tabs = [window.tabs.tab(name).text() for name in window.tabs.panels]
     assert tabs == [panel.title for panel in PANELS]
-    view = next(action.menu() for action in window.menuBar().actions() if action.text().replace("&", "") == "View")
-    assert isinstance(view, QMenu)
-    in_menu = [action.objectName() for action in view.actions()]
+    menu = next(action.menu() for action in window.menuBar().actions() if action.text().replace("&", "") == "Panels")
+    assert isinstance(menu, QMenu)
     wanted = [f"show_{panel.name}" for panel in PANELS]
-    assert [name for name in in_menu if name in wanted] == wanted
+    assert [action.objectName() for action in menu.actions()] == wanted
     assert set(wanted) <= {entry.id for entry in registry.entries()}
     for panel in PANELS:
         assert registry.trigger(f"show_{panel.name}")
@@ -61,7 +60,7 @@ def test_f1_tells_of_the_panel_in_front(hand: Hand) -> None:
 
 def test_f1_tells_of_the_canvas_where_the_panels_are_folded(hand: Hand) -> None:
     hand.workbench.window.show_tab("in_flight")
-    hand.workbench.window.toggle_bottom(False)
+    hand.workbench.window.open_bottom(False)
     hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F1)
     assert page_of(hand).windowTitle() == "Canvas"
     assert "up to it the bar has the owner's colour, and what is orange" in page_of(hand).page.toPlainText()
@@ -136,6 +135,14 @@ def test_every_guide_is_a_page_of_help_and_leads_to_what_is_there(
             assert Path(opened.pop().toLocalFile()).samefile(resources.path("guides", link))
         else:
             assert page_of(hand) is not page
+
+
+def test_the_readme_says_which_guides_are_in_the_help_menu() -> None:
+    text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    said, table = text.partition("\n## Guides\n")[2].partition("\n## ")[0].split("\n\n| guide ")
+    guides = re.findall(r"^\| \[.+?\]\((.+?)\)", table, re.MULTILINE)
+    assert said.strip() == "All but the last two are also in the *Help* menu."
+    assert [guide for guide in guides if Path(guide).name not in GUIDES] == guides[-2:]
 
 
 def test_the_guide_to_testing_leads_to_the_reference(hand: Hand) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from app.presenters.lookups import key_facts
+from app.sessions.history.event_ring import EventRing
 from app.sessions.history.keys import KeyCounts, partition_keys
-from app.sessions.history.past import EventRing, Past
+from app.sessions.history.past import Past
 from broker_core import BrokerHost, Message
 from broker_core.log.client_batch import client_batches
 from broker_core.operations.browse import CountKeys

@@ -2,17 +2,24 @@
 
 from typing import Any
 
+import msgspec
 from PySide6.QtCore import Qt
 
 from app.presenters.active_faults import program_state
+from app.presenters.canvas import CanvasModel
 from app.presenters.charts import ChartsPresenter
 from app.presenters.in_flight import InFlightModel
 from app.presenters.inspector import inspector_facts
+from app.presenters.lookups import EventLookup
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
+from app.sessions.history.past import Past
+from app.sessions.history.series import SessionSeries
+from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.fold import Fold
 from broker_core.simulation.actions.topics import Produce
+from broker_core.simulation.scenario import parse_scenario
+from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import FaultView, Snapshot
 from tests.widgets.reading import link, links
 from widgets.formats import Times
@@ -24,6 +31,7 @@ from widgets.theme import state_style
 def test_links_lead_from_thing_to_thing_and_back_again(hand):
     window = hand.workbench.window
     inspector = window.parts.inspector
+    back, forward = inspector.tools.values()
     hand.workbench.views.select("group:indexers")
     hand.show()
     hand.qtbot.mouseClick(link(inspector, "consumer:indexer-1"), Qt.MouseButton.LeftButton)
@@ -33,13 +41,13 @@ def test_links_lead_from_thing_to_thing_and_back_again(hand):
     hand.qtbot.mouseClick(link(inspector, owned), Qt.MouseButton.LeftButton)
     hand.show()
     assert f"lane:{inspector.facts.name}" == owned
-    assert not inspector.forward.isEnabled()
-    hand.qtbot.mouseClick(inspector.back, Qt.MouseButton.LeftButton)
-    hand.qtbot.mouseClick(inspector.back, Qt.MouseButton.LeftButton)
+    assert not forward.isEnabled()
+    hand.qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
     hand.show()
     assert inspector.facts.name == "indexers"
-    assert not inspector.back.isEnabled()
-    hand.qtbot.mouseClick(inspector.forward, Qt.MouseButton.LeftButton)
+    assert not back.isEnabled()
+    hand.qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
     hand.show()
     assert inspector.facts.name == "indexer-1"
 
@@ -153,7 +161,7 @@ def test_a_producer_whose_messages_are_refused_says_so_and_how_many(open_workben
     item = hand.canvas._stage.boxes["producer:shop-b"]
     assert f"{refused} rejected" in item.sentence()
     assert item._seen[2] == str(refused), "it has room on the card"
-    facts = inspector_facts(hand.workbench.controller.snapshot, "producer:shop-b", hand.workbench.views.rates)
+    facts = inspector_facts(hand.workbench.controller.snapshot, "producer:shop-b", hand.workbench.views.sources.series)
     assert facts is not None
     assert facts.state == "rejected"
     assert ("Rejected", f"{refused} messages") in facts.sections[0][1]
@@ -185,7 +193,7 @@ def test_what_no_keyframe_has_told_is_not_known(qapp):
     told = {
         name: dict(fact[:2] for _title, facts in section.sections for fact in facts)
         for name in ("queue:jobs", "worker:w", "producer:shop")
-        if (section := inspector_facts(snapshot, name, Rates()))
+        if (section := inspector_facts(snapshot, name, SessionSeries()))
     }
     assert (told["queue:jobs"]["Lease"], told["queue:jobs"]["Attempts"]) == ("not known", "not known")
     assert told["worker:w"]["jobs 0"] == "attempt 2, n/a left"
@@ -194,7 +202,7 @@ def test_what_no_keyframe_has_told_is_not_known(qapp):
     cells = (str(model.index(0, at).data()) for at in range(model.columnCount()))
     row = dict(zip((column.title for column in model.columns), cells, strict=True))
     assert (row["Attempt"], row["Time left (s)"]) == ("2", "n/a")
-    producer = inspector_facts(snapshot, "producer:shop", Rates())
+    producer = inspector_facts(snapshot, "producer:shop", SessionSeries())
     assert producer is not None and producer.state == "blocked"
 
 
@@ -202,3 +210,60 @@ def test_a_program_runs_while_its_messages_come_and_not_where_its_requests_are_b
     faults = [FaultView("shop", "fault 1", "Produce requests fail", 0, None)]
     states = [program_state(faults, client, per_s) for client, per_s in (("shop", 0), ("shop", 3), ("other", 0))]
     assert states[1:] == ["running", "waiting"] and states[0] not in {"running", "waiting"}
+
+
+def test_things_of_one_name_are_told_apart(qapp):
+    scenario = """
+title: T
+about: t
+until_s: 60
+topics: [{name: orders}]
+queues: [{name: shop}]
+groups: [{name: orders, topics: [orders]}]
+consumers: [{name: orders, group: orders}]
+producers: [{name: shop, to: orders, arrivals: {kind: rate, per_s: 1}}]
+"""
+    simulation = Simulation(parse_scenario(scenario))
+    simulation.start()
+    simulation.loop.run_until(NS_PER_S)
+    faults = (FaultView("orders", "crash", "crashed", 0, None), FaultView("shop", "pause", "paused", 0, None))
+    snapshot = msgspec.structs.replace(simulation.snapshot(), faults=faults)
+    consumer = next(actor.name for actor in snapshot.actors if actor.target == "orders" and actor.role == "consumer")
+    facts = inspector_facts(snapshot, f"consumer:{consumer}", SessionSeries())
+    assert facts is not None and ("Group", "orders", "group:orders") in facts.sections[0][1]
+    titles = {
+        place: [title for title, _rows in found.sections]
+        for place in ("topic:orders", "group:orders", "queue:shop", "producer:shop")
+        if (found := inspector_facts(snapshot, place, SessionSeries()))
+    }
+    assert [place for place, found in titles.items() if "Active fault" in found] == ["producer:shop"]
+    assert [(queue.name, queue.gate) for queue in CanvasModel(Owners(), SessionSeries()).view(snapshot).queues] == [
+        ("shop", "")
+    ]
+
+
+def test_an_event_that_is_no_longer_in_memory_is_not_searched_for_without_end(hand, monkeypatch):
+    sources = hand.workbench.views.sources
+    lookup, snapshot = EventLookup(sources), hand.workbench.controller.snapshot
+    seq = sources.history.ring.end_seq + 1
+    with hand.qtbot.waitSignal(lookup.changed):
+        found = lookup.facts(snapshot, str(seq))
+    assert found is not None and found.note == "Searching..."
+    found = lookup.facts(snapshot, str(seq))
+    assert found is not None and found.note == "This session has no such event."
+    monkeypatch.setattr(Past, "whole", False)
+    with hand.qtbot.waitSignal(lookup.changed):
+        lookup.facts(snapshot, str(seq + 1))
+    found = lookup.facts(snapshot, str(seq + 1))
+    assert found is not None
+    assert found.note == "This session is not recorded, and its first events are no longer in memory."
+
+
+def test_what_is_not_listed_is_counted(qapp):
+    simulation = Simulation(
+        parse_scenario("{title: T, about: t, until_s: 60, topics: [{name: orders, partitions: 60}]}")
+    )
+    simulation.start()
+    facts = inspector_facts(simulation.snapshot(), "topic:orders", SessionSeries())
+    assert facts is not None
+    assert facts.sections[-1][1][49:] == (("49", "0 to 0", "lane:orders/49"), ("", "and 10 more"))

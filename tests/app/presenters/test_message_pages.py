@@ -11,7 +11,7 @@ from broker_core.broker import browsing
 from broker_core.errors import BrokerError
 from broker_core.messages import Message
 from broker_core.operations.browse import BrowseMessages, BrowsePartition, FindOffsets
-from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.languages import SchemaKind
 from broker_core.schemas.registry import frame
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
@@ -103,6 +103,8 @@ def test_compacted_offsets_are_rows_that_say_so(monkeypatch):
     page = page_of(simulation, 0, 6)
     assert [row.gap for row in page.rows] == ["", "compacted", "compacted", "", "compacted", "compacted"]
     assert [message_key(row) is None for row in page.rows] == [False, True, True, False, True, True]
+    page = page_of(simulation, 1, 3)
+    assert [(row.offset, row.gap) for row in page.rows] == [(1, "compacted"), (2, "compacted")]
     for back in (False, True):
         rows, _ = walk(simulation, {0: 6 if back else 0}, back=back)
         assert [row.offset for row in rows] == ([3, 0] if back else [0, 3])

@@ -77,7 +77,7 @@ def test_its_filter_hides_rows_and_dims_boxes_on_the_canvas(hand: Hand) -> None:
 
 
 def test_every_topic_queue_and_bin_has_a_state(hand: Hand) -> None:
-    sections = hand.workbench.views.navigator.update(hand.workbench.controller.snapshot)
+    sections = hand.workbench.views.navigator_model.update(hand.workbench.controller.snapshot)
     states = {row.id: row.state for section in sections[:6] for row in section.rows}
     assert all(states.values()), states
     assert states["topic:commits"] == "Open"

@@ -17,7 +17,7 @@ def test_every_policy_tells_the_same_counts_everywhere(open_workbench: Callable[
     snapshot, views = hand.workbench.controller.snapshot, hand.workbench.views
     totals = dict.fromkeys(("rejected", "dropped", "evicted"), 0)
     for gate, kind in gates(snapshot):
-        facts = inspector_facts(snapshot, f"{kind}:{gate.target}", views.rates)
+        facts = inspector_facts(snapshot, f"{kind}:{gate.target}", views.sources.series)
         assert facts is not None
         rows = {row[0]: row[1] for title, section in facts.sections for row in section if title == "Backpressure"}
         for name in totals:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.presenters.owners import Owners
-from app.sessions.collectors.collectors import HueCollector
+from app.sessions.collectors.hues import HueCollector
 from broker_core.events import Event, EventKind
 from resources.units import byte_size, per_second
 from tests.app.presenters import made_up

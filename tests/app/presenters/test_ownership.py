@@ -17,9 +17,9 @@ from broker_core.snapshots import RebalanceView, Snapshot
 from tests.app.conftest import Hand
 from tests.broker_core.recording.test_ownership import Written
 from widgets.cards import RebalanceFacts
+from widgets.cells import PAD
 from widgets.formats import Times
 from widgets.panels.assignments import AssignmentsPanel
-from widgets.panels.cell_painter import PAD
 from widgets.roles import Role
 from widgets.theme import current_theme
 
@@ -89,10 +89,10 @@ def test_the_history_of_many_is_found_by_a_filter_and_its_bars_are_drawn(open_wo
     panel = window.tab(AssignmentsPanel)
     panel.set_filter_text("state = Stable")
     hand.show()
-    hand.qtbot.mouseClick(panel.history_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.second_button, Qt.MouseButton.LeftButton)
     hand.show()
-    assert panel.filter_text == "" and panel.over_time is not None
-    model = panel.over_time.model()
+    assert panel.filter_text == ""
+    model = panel.second.model()
     whole = model.rowCount()
     owner = str(model.index(0, 5).data()).split()[0]
     panel.set_filter_text(f'owned_by contains "{owner}" and partition < 2')
@@ -103,13 +103,13 @@ def test_the_history_of_many_is_found_by_a_filter_and_its_bars_are_drawn(open_wo
     assert panel.problem.isVisible(), "that is a column of the other table"
     panel.clear_filter()
     hand.show()
-    where = panel.over_time.visualRect(model.index(0, 5))
+    where = panel.second.visualRect(model.index(0, 5))
     times = model.index(0, 5).data(Role.OWNED_TIMES)
-    picture = panel.over_time.viewport().grab().toImage()
+    picture = panel.second.viewport().grab().toImage()
     middle = (times[-1].start + times[-1].end) / 2
     x = where.x() + PAD + round((where.width() - 2 * PAD) * middle)
     assert picture.pixelColor(x, where.center().y() - 6).name().upper() == current_theme().owner(times[-1].hue).upper()
-    hand.qtbot.mouseClick(panel.history_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.second_button, Qt.MouseButton.LeftButton)
     panel.set_filter_text("state = Stable")
     assert not panel.problem.isVisible()
 

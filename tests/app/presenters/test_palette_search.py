@@ -3,8 +3,9 @@
 import pytest
 
 from app.presenters.palette_search import PaletteSearch
+from app.sessions.history.event_ring import EventRing
 from app.sessions.history.keys import PlacedKey, Published, published
-from app.sessions.history.past import EventRing, History
+from app.sessions.history.past import History
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.filters import Field, Fields, parse, quoted

@@ -1,25 +1,28 @@
 """What each panel's model makes of a snapshot."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
+from app.environment.language import install_language
 from app.presenters.assignments import AssignmentsModel
-from app.presenters.dead_letters import DeadLettersModel, dead_letter_facts
+from app.presenters.dead_letter_facts import dead_letter_sections
+from app.presenters.dead_letter_models import DeadLettersModel
 from app.presenters.in_flight import InFlightModel
 from app.presenters.inspector import inspector_facts
-from app.presenters.lag_trend import LagTrend, trend_of
 from app.presenters.offsets import OffsetsModel
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
+from app.sessions.history.lag_trend import LagTrend, trend_of
 from app.sessions.history.series import SessionSeries
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording.ownership import Ownership
 from tests.app.presenters import made_up
 from widgets.formats import Times
 from widgets.panels.cell_painter import ChipDelegate
-from widgets.panels.table_panel import RowTable
 from widgets.roles import ColumnLook, Role
+from widgets.row_table import RowTable
 
 S, MS = made_up.S, made_up.MS
 
@@ -82,8 +85,19 @@ def test_a_topic_that_no_group_reads_is_listed(qapp, owners):
     assert cell(model, row, "Group") == "no group"
 
 
+def test_assignments_say_in_german_too_that_nobody_reads(qapp, owners):
+    assert install_language(qapp, "de") == "de"
+    try:
+        model = AssignmentsModel(owners, Times())
+        model.set_snapshot(msgspec.structs.replace(made_up.living(), groups=()))
+        row = model.place_of(("", "alerts", 0))
+        assert [model.index(row, at).data() for at in (2, 3)] == ["keine Gruppe", "niemand"]
+    finally:
+        install_language(qapp, "en")
+
+
 def test_offsets_say_lag_in_messages_and_seconds_and_na(qapp, owners):
-    model = OffsetsModel(owners, Rates())
+    model = OffsetsModel(owners, SessionSeries())
     model.set_snapshot(made_up.living())
     row = model.place_of(("indexers", "commits", 2))
     assert (cell(model, row, "End"), cell(model, row, "Committed"), cell(model, row, "Lag (messages)")) == (
@@ -100,27 +114,26 @@ def test_offsets_say_lag_in_messages_and_seconds_and_na(qapp, owners):
 
 @pytest.mark.parametrize("deliveries", [True, False])
 def test_a_position_is_known_only_where_deliveries_are(qapp, owners, deliveries):
-    rates, snapshot = Rates(), made_up.living()
-    rates.attach(SessionSeries(deliveries=deliveries))
-    model = OffsetsModel(owners, rates)
+    series, snapshot = SessionSeries(deliveries=deliveries), made_up.living()
+    model = OffsetsModel(owners, series)
     model.set_snapshot(snapshot)
     assert (cell(model, model.place_of(("indexers", "commits", 2)), "Position") != "n/a") is deliveries
-    facts = inspector_facts(snapshot, "lane:commits/2", rates)
+    facts = inspector_facts(snapshot, "lane:commits/2", series)
     assert facts is not None
     assert ("Position" in [row[0] for _title, rows in facts.sections for row in rows]) is deliveries
 
 
 def test_offsets_without_a_lag_sort_below_all_others(qapp, owners):
-    model = OffsetsModel(owners, Rates())
+    model = OffsetsModel(owners, SessionSeries())
     model.set_snapshot(made_up.living())
     model.sort(8, Qt.SortOrder.AscendingOrder)
     assert cell(model, 0, "Lag (messages)") == "n/a"
 
 
 def test_a_growing_lag_is_rising_and_warns(qapp, owners):
-    model = OffsetsModel(owners, rates := Rates())
+    model = OffsetsModel(owners, series := SessionSeries())
     stream = EventStream()
-    stream.attach(rates.series)
+    stream.attach(series)
     stream.emit(0, EventKind.TOPIC_CREATED, topic="commits", count=6)
     for tick in range(10):
         place = {"topic": "commits", "partition": 3, "offset": 8 * tick}
@@ -142,7 +155,7 @@ def test_what_is_never_drained_sorts_behind_all_that_is(qapp, owners, monkeypatc
         return LagTrend("falling", -1.0, S, drains_s.get(partition))
 
     monkeypatch.setattr("app.presenters.offsets.lag_trend", trend)
-    model = OffsetsModel(owners, Rates())
+    model = OffsetsModel(owners, SessionSeries())
     model.set_snapshot(msgspec.structs.replace(made_up.living(), groups=made_up.living().groups[:1]))
     model.sort([column.title for column in model.columns].index("Drained in"), Qt.SortOrder.AscendingOrder)
     assert [cell(model, row, "Partition") for row in range(3)] == ["3", "2", "0"]
@@ -238,36 +251,22 @@ def test_the_latest_dead_letter_is_on_top_and_payloads_are_escaped(qapp):
     assert all(text.isprintable() for text in shown)
 
 
-def facts_of(model, offset):
-    letter = model.row_of(("builds", offset))
-    assert letter is not None
-    return dead_letter_facts(letter, Times())
-
-
-def test_details_tell_every_attempt_and_the_whole_payload(qapp):
+def test_details_tell_every_attempt(qapp):
     model = DeadLettersModel(Times())
-    snapshot = made_up.living()
-    model.set_snapshot(snapshot)
-    facts = facts_of(model, 1)
-    assert facts.payload == "<img src=x onerror=alert(1)><b>not bold</b> &amp; plain"
-    assert [told.partition("\n")[0] for _number, told in facts.attempts] == [
+    model.set_snapshot(made_up.living())
+    letter = model.row_of(("builds", 1))
+    assert letter is not None and letter.value == b"<img src=x onerror=alert(1)><b>not bold</b> &amp; plain"
+    sections: Any = dead_letter_sections(letter, Times())
+    (title, attempts, hints), (_facts, facts), (_headers, headers) = sections
+    assert title == "Attempts (3)" and len(hints) == 3
+    assert [told.partition("\n")[0] for _number, told in attempts] == [
         "nacked: build broke",
         "lease expired",
         "nacked: build broke",
     ]
-    assert dict(facts.facts)["Origin"] == "builds/1 at offset 901"
-    assert dict(facts.headers)["content-type"] == "application/json"
+    assert dict(facts)["Origin"] == "builds/1 at offset 901"
+    assert dict(headers)["content-type"] == "application/json"
     assert model.row_of(("builds", 999)) is None
-    none = facts_of(model, 3)
-    assert none.payload == "(no value)"
-
-
-def test_a_huge_payload_is_cut_and_it_is_said(qapp):
-    model = DeadLettersModel(Times())
-    letter = msgspec.structs.replace(made_up.dead_letter(0, S), value=b"line\tone\n" * 10_000)
-    queue = msgspec.structs.replace(made_up.queue(S), dead_letters=(letter,))
-    model.set_snapshot(msgspec.structs.replace(made_up.living(), queues=(queue,)))
-    facts = facts_of(model, 0)
-    payload = facts.payload
-    assert payload.startswith("line\tone\nline\tone\n")
-    assert payload.endswith("… 70,000 more bytes")
+    letter = model.row_of(("builds", 3))
+    assert letter is not None
+    assert ("Size", "no value") in dead_letter_sections(letter, Times())[1][1]

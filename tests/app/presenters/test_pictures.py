@@ -8,15 +8,15 @@ from msgspec.structs import replace
 
 from app.commands.clients import current_group, move_choices
 from app.commands.forms import name_error
-from app.presenters.backpressure import gate_of, gate_state, gauge_facts, gauges
+from app.presenters.backpressure import block_chains, gate_of, gate_state, gauge_facts, gauges
 from app.presenters.canvas import RINGS_MAX, CanvasModel
 from app.presenters.charts import RateTable
 from app.presenters.inspector import inspector_facts
 from app.presenters.navigator import NavigatorModel
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.presenters.status import FrameFigures, StatusModel
+from app.sessions.history.series import SessionSeries
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import FaultView
 from resources.units import per_second
@@ -50,10 +50,27 @@ def test_a_full_gate_comes_first_and_says_who_waits_and_how_long():
         (made_up.gate("a", 1, None, rate_limit_per_s=5.0, tokens=0.2), "Limited"),
         (made_up.gate("a", 1, None, (("p", 0),), rate_limit_per_s=5.0, tokens=0.2), "Limited"),
         (made_up.gate("a", 1, None, (("p", 0),)), "Full"),
+        (made_up.gate("a", 3, None, depth_bytes=200, limit_bytes=300), "Open"),
+        (made_up.gate("a", 3, 50, depth_bytes=290, limit_bytes=300), "Limited"),
+        (made_up.gate("a", 3, None, depth_bytes=300, limit_bytes=300, policy="reject"), "Full"),
+        (
+            made_up.gate("a", 3, None, (("p", 0),), depth_bytes=290, limit_bytes=300, rate_limit_per_s=5.0, tokens=5.0),
+            "Full",
+        ),
     ],
 )
 def test_the_state_of_a_gate(gate, state):
     assert gate_state(gate) == state
+
+
+def test_the_limits_of_all_but_subscriptions_can_be_changed():
+    base = made_up.living()
+    (queue,), (topic, *_) = base.queues, base.topics
+    of_topic = msgspec.structs.replace(topic, name="mail", gate=made_up.gate("mail", 0, 5))  # and a group is called so
+    of_nobody = msgspec.structs.replace(queue, name="feed", topic="commits", gate=made_up.gate("feed", 0, 5))
+    shown = gauges(msgspec.structs.replace(base, topics=(of_topic,), queues=(queue, of_nobody)))
+    assert {one.target for one in shown if one.limits is None} == {"feed"}
+    assert {one.target for one in shown} == {"feed", "mail", "builds"}
 
 
 def test_a_gauge_of_a_rate_alone_says_rate_and_tokens():
@@ -62,6 +79,27 @@ def test_a_gauge_of_a_rate_alone_says_rate_and_tokens():
     assert facts.rate == "At most 25 messages/s · 3 tokens left"
     one = gauge_facts(made_up.gate("a", 0, None, rate_limit_per_s=25.0, tokens=1.0), "topic", 0)
     assert (one.depth, one.rate) == ("25/s, 1 token", "At most 25 messages/s · 1 token left")
+
+
+def test_a_limit_of_bytes_is_told_wherever_the_gate_is(canvas):
+    base = made_up.blocked()
+    limits: dict[str, Any] = {"depth_bytes": 290, "limit_bytes": 300, "rate_limit_per_s": 1_000.0, "tokens": 9.0}
+    by_bytes = made_up.gate("alerts", 3, None, (("alerts-feed", 17 * S),), **limits)
+    topics = tuple(
+        msgspec.structs.replace(topic, gate=by_bytes) if topic.name == "alerts" else topic for topic in base.topics
+    )
+    snapshot = msgspec.structs.replace(base, topics=topics)
+    first = gauges(snapshot)[0]
+    assert (first.target, first.depth, first.share) == ("alerts", "290 B of 300 B", 290 / 300)
+    assert gauge_facts(made_up.gate("a", 3, 50, **limits), "topic", 0).depth == "3 of 50, 290 B of 300 B"
+    (chain,) = block_chains(snapshot, SessionSeries())
+    assert chain.links[1].words == "alerts is full: 290 B of 300 B"
+    topic = next(one for one in canvas.view(snapshot).topics if one.name == "alerts")
+    assert ", depth 290 B of 300 B\n" in topic.detail
+    link = next(one for one in canvas.view(snapshot).links if one.source == "producer:alerts-feed")
+    assert link.reason == "alerts is full"
+    facts = inspector_facts(snapshot, "topic:alerts", SessionSeries())
+    assert facts is not None and ("Depth", "290 B of 300 B") in facts.sections[1][1]
 
 
 def test_a_producer_that_waits_for_tokens_is_not_told_that_the_topic_is_full(canvas):
@@ -73,8 +111,8 @@ def test_a_producer_that_waits_for_tokens_is_not_told_that_the_topic_is_full(can
     snapshot = msgspec.structs.replace(base, topics=topics)
     link = next(one for one in canvas.view(snapshot).links if one.source == "producer:alerts-feed")
     assert (link.blocked, link.reason) == (True, "alerts is limited to a number of messages per second")
-    producer = inspector_facts(snapshot, "producer:alerts-feed", Rates())
-    topic = inspector_facts(snapshot, "topic:alerts", Rates())
+    producer = inspector_facts(snapshot, "producer:alerts-feed", SessionSeries())
+    topic = inspector_facts(snapshot, "topic:alerts", SessionSeries())
     assert producer is not None
     assert topic is not None
     assert ("Blocked", "1.0 s by alerts; it waits for tokens") in producer.sections[0][1]
@@ -82,7 +120,7 @@ def test_a_producer_that_waits_for_tokens_is_not_told_that_the_topic_is_full(can
 
 
 def test_every_place_says_the_same_rate(qapp):
-    snapshot, rates = made_up.living(), Rates()
+    snapshot, series = made_up.living(), SessionSeries()
     begin_ns = snapshot.time_ns - S
     for kind, client, group, topic, count in (
         (EventKind.PUBLISHED, "feed", "", "commits", 480),
@@ -91,16 +129,16 @@ def test_every_place_says_the_same_rate(qapp):
         (EventKind.DELIVERED, "builder-1", "builds", "builds", 10),
     ):
         place: dict[str, Any] = {"topic": topic, "partition": 0, "offset": 0}
-        rates.series(Event(0, begin_ns, kind, client=client, group=group, count=count, size_bytes=96, **place))
-    view = CanvasModel(Owners(), rates).view(snapshot)
-    rows = {row.id: row for section in NavigatorModel(rates).update(snapshot) for row in section.rows}
-    table = RateTable(rates)
+        series(Event(0, begin_ns, kind, client=client, group=group, count=count, size_bytes=96, **place))
+    view = CanvasModel(Owners(), series).view(snapshot)
+    rows = {row.id: row for section in NavigatorModel(series).update(snapshot) for row in section.rows}
+    table = RateTable(series)
     table.set_snapshot(snapshot)
     listed = {row.name: row.per_s for row in table.rows}
     cards: dict[str, Any] = {card.id: card for card in view.producers}
     cards |= {card.id: card for card in view.groups[0].members} | {card.id: card for card in view.queues[0].workers}
     for item, per_s in (("producer:feed", 240), ("consumer:indexer-1", 12), ("worker:builder-1", 5)):
-        facts = inspector_facts(snapshot, item, rates)
+        facts = inspector_facts(snapshot, item, series)
         assert facts is not None
         said = dict(row[:2] for _title, section in facts.sections for row in section)["Rate"]
         figure = per_second(per_s)
@@ -112,7 +150,7 @@ def test_every_place_says_the_same_rate(qapp):
     assert flows["producer:feed", "topic:commits"] == view.topics[0].rate_per_s == 240 == listed["commits"]
     assert flows["topic:commits", "group:indexers"] == 12
     assert flows["queue:builds", "workers:builds"] == view.queues[0].rate_per_s == 5
-    assert StatusModel(rates).update(snapshot).rate == "240 messages/s"
+    assert StatusModel(series).update(snapshot).rate == "240 messages/s"
 
 
 def test_a_worker_with_one_message_says_which_offset_it_is_on(canvas):
@@ -173,9 +211,9 @@ def test_a_running_rebalance_shows_what_is_revoked():
 
 
 def test_the_status_bar_says_units():
-    rates = Rates()
-    rates.series(Event(0, 12 * S, EventKind.PUBLISHED, topic="a", count=344))
-    model = StatusModel(rates)
+    series = SessionSeries()
+    series(Event(0, 12 * S, EventKind.PUBLISHED, topic="a", count=344))
+    model = StatusModel(series)
     model.origin, model.recording_bytes = "Seed 7", 3_456_789
     model.frames = FrameFigures(6.4, 11.2, 1.6, 8.0, 40.0, 1_203)
     facts = model.update(made_up.living(13 * S))
@@ -192,7 +230,7 @@ def test_the_status_bar_says_units():
 
 @pytest.fixture
 def canvas():
-    return CanvasModel(Owners(), Rates())
+    return CanvasModel(Owners(), SessionSeries())
 
 
 def test_the_canvas_seats_everybody(canvas):
@@ -211,7 +249,7 @@ def test_the_canvas_seats_everybody(canvas):
 
 def test_the_canvas_gives_the_same_hue_as_the_registry():
     owners = Owners()
-    view = CanvasModel(owners, Rates()).view(made_up.living())
+    view = CanvasModel(owners, SessionSeries()).view(made_up.living())
     cards = [card for box in view.groups for card in box.members] + list(view.bench)
     assert [(card.hue, card.badge) for card in cards] == [
         (owners.hue(one.name), owners.letter(one.name)) for one in cards
@@ -229,7 +267,7 @@ def test_a_card_says_since_when_its_connection_is_lost(canvas):
     card, other = members[first.client], members[group.members[1].client]
     assert (card.name, card.state, card.note) == (first.client, "Connection lost", "since 00:12.000")
     assert other.state != "Connection lost" and other.note == ""
-    facts = inspector_facts(lost, f"consumer:{first.client}", Rates())
+    facts = inspector_facts(lost, f"consumer:{first.client}", SessionSeries())
     assert facts is not None and facts.state == "Connection lost"
     label, words = facts.sections[0][1][0][:2]
     assert label == "In this state" and words.endswith("since 00:12.000")
@@ -272,7 +310,7 @@ def test_nothing_gives_an_empty_canvas(canvas):
 
 
 def every_id(snapshot):
-    view = CanvasModel(Owners(), Rates()).view(snapshot)
+    view = CanvasModel(Owners(), SessionSeries()).view(snapshot)
     for boxes in (view.producers, view.topics, view.groups, view.queues, view.bench):
         yield from (one.id for one in boxes)
     yield from (card.id for box in (*view.groups,) for card in box.members)
@@ -285,7 +323,7 @@ def every_id(snapshot):
 @pytest.mark.parametrize("snapshot", SNAPSHOTS)
 def test_everything_on_the_canvas_has_facts(snapshot):
     for selected in every_id(snapshot):
-        facts = inspector_facts(snapshot, selected, Rates())
+        facts = inspector_facts(snapshot, selected, SessionSeries())
         assert facts is not None, selected
         assert facts.sections
         assert all(isinstance(text, str) for _heading, rows in facts.sections for row in rows for text in row)
@@ -293,17 +331,17 @@ def test_everything_on_the_canvas_has_facts(snapshot):
 
 @pytest.mark.parametrize("selected", ["", "consumer:nobody", "lane:commits/77", "lane:", "weather:today", "queue:x"])
 def test_what_is_not_there_has_no_facts(selected):
-    assert inspector_facts(made_up.living(), selected, Rates()) is None
+    assert inspector_facts(made_up.living(), selected, SessionSeries()) is None
 
 
 def test_the_inspector_says_why_a_producer_waits():
-    facts = inspector_facts(made_up.blocked(), "producer:alerts-feed", Rates())
+    facts = inspector_facts(made_up.blocked(), "producer:alerts-feed", SessionSeries())
     assert facts is not None
     assert ("Blocked", "1.2 s by alerts; slowest reader: mail") in facts.sections[0][1]
 
 
 def test_one_message_is_told_as_one():
-    queue = inspector_facts(made_up.crowded(in_flight=1, dead=2), "queue:builds", Rates())
+    queue = inspector_facts(made_up.crowded(in_flight=1, dead=2), "queue:builds", SessionSeries())
     assert queue is not None
     assert {("In flight", "1 message"), ("Dead letters", "2 messages")} <= set(queue.sections[0][1])
 
@@ -345,9 +383,18 @@ def test_a_worker_that_stands_still_at_its_message_is_no_fault():
     base = made_up.living()
     states = {"builder-1": "paused", "builder-2": "crashed"}
     actors = tuple(msgspec.structs.replace(one, state=states.get(one.name, one.state)) for one in base.actors)
-    sections = NavigatorModel(Rates()).update(msgspec.structs.replace(base, actors=actors))
+    sections = NavigatorModel(SessionSeries()).update(msgspec.structs.replace(base, actors=actors))
     (faults,) = (section for section in sections if section.key == "faults")
     assert [row.name for row in faults.rows] == ["builder-2"]
+
+
+def test_the_row_of_a_fault_says_whom_it_disturbs_as_its_tip_does():
+    full = FaultView("", "fill_disk", "the disk is full", 0, None)
+    slow = FaultView("", "fault slow-produce", "delay of 500 ms: Produce", 0, None)
+    snapshot = msgspec.structs.replace(made_up.living(), faults=(full, slow))
+    (faults,) = (section for section in NavigatorModel(SessionSeries()).update(snapshot) if section.key == "faults")
+    assert [row.name for row in faults.rows] == ["the disk", "requests"]
+    assert all(row.tip.startswith(f"{row.name}: ") for row in faults.rows)
 
 
 def test_a_full_disk_is_the_state_of_every_topic_and_queue(canvas):

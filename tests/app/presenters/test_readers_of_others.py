@@ -9,9 +9,10 @@ import pytest
 
 from app.presenters.canvas import CanvasModel
 from app.presenters.charts import RateTable
+from app.presenters.clients import other_consumers
 from app.presenters.inspector import inspector_facts
 from app.presenters.owners import Owners
-from app.presenters.rates import Rates
+from app.sessions.history.series import SessionSeries
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import SHARE, GroupView, MemberView, OffsetView, PartitionView, Snapshot, TopicView
@@ -21,12 +22,12 @@ NOW_NS = 4 * NS_PER_S
 FETCHED, ACKNOWLEDGED = 50, 5  # a second: it fetches ahead, and works slowly
 
 
-def rates() -> Rates:
+def series() -> SessionSeries:
     """Of 4 s in which pod-1 has fetched and acknowledged so much, each second at once."""
-    found = Rates()
+    found = SessionSeries()
     for second in range(4):
         for kind, count in ((EventKind.DELIVERED, FETCHED), (EventKind.ACKNOWLEDGED, ACKNOWLEDGED)):
-            found.series(
+            found(
                 Event(
                     0, second * NS_PER_S + NS_PER_S // 2, kind, topic="orders", partition=0, offset=0, count=count,
                     client="pod-1", group="billing",
@@ -50,22 +51,36 @@ def snapshot(committed: int | None = 4 * ACKNOWLEDGED) -> Snapshot:
     ids=["commits", "offsets elsewhere"],
 )
 def test_the_rate_of_its_card_is_what_it_acknowledges(qapp, committed: int | None, rate: float, told: str) -> None:
-    (box,) = CanvasModel(Owners(), rates()).view(snapshot(committed)).groups
+    (box,) = CanvasModel(Owners(), series()).view(snapshot(committed)).groups
     (card,) = box.members
     assert card.rate_per_s == pytest.approx(rate)
     assert f"{card.detail}\n".startswith(told)
 
 
 def test_charts_list_it_with_what_it_acknowledges(qapp) -> None:
-    table = RateTable(rates())
+    table = RateTable(series())
     table.set_snapshot(snapshot())
     (row,) = [row for row in table.rows if row.kind == "consumer"]
     assert (row.name, row.behind) == ("pod-1", 380)
     assert row.per_s == pytest.approx(ACKNOWLEDGED)
 
 
+def test_one_that_reads_in_two_groups_is_listed_with_both(qapp) -> None:
+    billing = snapshot().groups[0]
+    audit = msgspec.structs.replace(billing, name="audit", members=billing.members * 2)
+    both = msgspec.structs.replace(snapshot(), groups=(billing, audit))
+    (client,) = other_consumers(both, series())
+    assert client.targets == ("billing", "audit")
+    idle_first = msgspec.structs.replace(both, groups=(msgspec.structs.replace(audit, kind=SHARE), billing))
+    assert [each.state for each in (client, *other_consumers(idle_first, series()))] == ["running"] * 2
+    table = RateTable(series())
+    table.set_snapshot(both)
+    (row,) = [row for row in table.rows if row.kind == "consumer"]
+    assert (row.name, row.behind) == ("pod-1", 2 * 380)
+
+
 def test_the_inspector_says_the_same(qapp) -> None:
-    facts = inspector_facts(snapshot(), "consumer:pod-1", rates())
+    facts = inspector_facts(snapshot(), "consumer:pod-1", series())
     assert facts is not None
     shown = {fact[0]: fact[1] for _title, section in facts.sections for fact in section}
     assert shown["Rate"].startswith("5.0")
@@ -83,8 +98,8 @@ def share_group(members: int) -> Snapshot:
 
 @pytest.mark.parametrize("members", [1, 2])
 def test_a_member_of_a_share_group_of_a_cluster_reads_all_partitions_with_the_others(qapp, members: int) -> None:
-    seen = rates()
-    seen.series.deliveries = False
+    seen = series()
+    seen.deliveries = False
     (box,) = CanvasModel(Owners(), seen).view(share_group(members)).groups
     card = box.members[0]
     assert (card.partitions, card.state) == (1, "running")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QTimer
 
-from app.presenters import table
-from app.presenters.table import RowFilter, Wanted
+from app.presenters import row_filter
+from app.presenters.row_filter import RowFilter, Wanted
 
 
 def odd(row: int) -> bool:
@@ -33,7 +33,7 @@ def test_rows_of_equal_order_stay_as_they_were_both_ways(qapp) -> None:
 
 
 def test_the_event_loop_turns_while_many_rows_are_filtered(qapp, qtbot, monkeypatch) -> None:
-    monkeypatch.setattr(table, "SLICE_S", 0.0)
+    monkeypatch.setattr(row_filter, "SLICE_S", 0.0)
     shown: list[list[int]] = []
     turns = 0
 

@@ -11,9 +11,10 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QTableView
 
 from app.presenters.columns import Column
-from app.presenters.table import MAX_RANGES, TableModel, common_prefix, common_suffix, row_changes
-from widgets.panels.table_panel import RowTable
+from app.presenters.row_changes import MAX_RANGES, common_prefix, common_suffix, row_changes
+from app.presenters.table import TableModel
 from widgets.roles import Role
+from widgets.row_table import RowTable
 
 
 class Row(NamedTuple):

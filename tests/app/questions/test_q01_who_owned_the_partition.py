@@ -12,7 +12,9 @@ from widgets.roles import Role
 
 def click_at(hand, second):
     timeline = hand.workbench.window.timeline
-    hand.qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.x_of(second * NS_PER_S)), 12))
+    hand.qtbot.mouseClick(
+        timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.shape.x_of(second * NS_PER_S)), 12)
+    )
     arrive(hand)
 
 
@@ -40,10 +42,10 @@ def test_a_click_on_the_timeline_says_who_owned_it_and_since_when(open_workbench
     hand.workbench.controller.travel.to_present()
     hand.show()
     panel = hand.workbench.window.tab(AssignmentsPanel)
-    hand.qtbot.mouseClick(panel.history_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.second_button, Qt.MouseButton.LeftButton)
     panel.groups.setCurrentText("indexers")
     panel.groupChosen.emit("indexers")
-    history = panel.over_time.model()
+    history = panel.second.model()
     (row,) = [at for at in range(6) if [history.index(at, column).data() for column in (0, 1)] == ["commits", "3"]]
     told = history.index(row, 5).data(Role.TOOLTIP).splitlines()
     assert told[0] == "indexer-2: 00:01.200 to 00:15.000"

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 
 from broker_core.simulation.actions.faults import Pause
 from tests.app.conftest import Hand
+from tests.widgets.reading import links_of
 from widgets.panels.backpressure import BackpressurePanel
 
 
@@ -34,7 +35,7 @@ def test_the_chain_leads_from_the_producer_to_the_consumer_that_is_slow(hand: Ha
     assert words[2] == "slowest reader mailers"
     assert words[3].startswith("mailer-1 does ")
     assert chain.since.startswith("since 00:")
-    last = chains.buttons()[-1]
+    last = links_of(chains)[-1]
     hand.qtbot.mouseClick(last, Qt.MouseButton.LeftButton)
     hand.show()
     assert hand.workbench.views.selected == "consumer:mailer-1"

@@ -42,7 +42,7 @@ def test_a_click_on_a_message_says_how_often_and_to_whom_it_was_delivered(hand):
     hand.qtbot.waitUntil(told)
     # A step leads to its moment, and to the client that took part.
     moments: list[int] = []
-    hand.workbench.views.momentChosen.connect(moments.append)
+    inspector.momentChosen.connect(moments.append)
     step = inspector.facts.steps[1]
     inspector.life.momentChosen.emit(step.time_ns)
     assert moments == [step.time_ns]

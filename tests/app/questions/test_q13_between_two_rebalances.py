@@ -19,7 +19,7 @@ def test_two_clicks_show_what_was_published_between_two_rebalances(hand):
         key=lambda one: one.started_ns,
     )
     before, last = of_group[-2:]
-    card = next(one for one in window.parts.rebalances.cards() if one.facts.key == ("indexers", last.started_ns))
+    card = next(one for one in window.parts.rebalances.cards if one.facts.key == ("indexers", last.started_ns))
     hand.qtbot.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(60, 8))
     inspector = window.parts.inspector
     button = link(inspector, f"published:{before.started_ns}-{last.started_ns}")

@@ -23,7 +23,8 @@ def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypat
     window = hand.workbench.window
     timeline = window.timeline
     place = QPoint(
-        round(timeline.x_of(crashed_s * NS_PER_S)) + 2, timeline.lane_tops()["faults"] + timeline.lane_height // 2
+        round(timeline.shape.x_of(crashed_s * NS_PER_S)) + 2,
+        timeline.shape.lane_tops["faults"] + timeline.shape.lane_height // 2,
     )
     assert crashed in timeline.tip_at(place.x())
     hand.qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=place)

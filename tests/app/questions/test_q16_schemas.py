@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
+import pytest
 from PySide6.QtCore import Qt
 
 from app.presenters.schemas import SchemasPresenter
+from app.sessions.collectors.schemas import SchemaCollector
 from broker_core.clock import NS_PER_S
+from broker_core.events import Event, EventKind
 from tests.app.conftest import Hand
 from widgets.panels.schemas import SchemasPanel
 
@@ -67,10 +70,10 @@ def test_a_scenario_without_schemas_says_how_to_see_some(hand: Hand) -> None:
     assert "Schema evolution" in panel.empty_state.text()
 
 
-def shown(hand: Hand) -> tuple[list[tuple[int, str]], list[tuple[str, int]]]:
+def shown(hand: Hand) -> tuple[list[tuple[int, tuple[tuple[str, str], ...]]], list[tuple[str, int]]]:
     """Versions with their topics, and refusals with their counts."""
     views = hand.workbench.views
-    versions = [(row.found.version, row.topics) for row in views.presenter(SchemasPresenter).model.rows]
+    versions = [(row.found.version, row.users) for row in views.presenter(SchemasPresenter).model.rows]
     return versions, [(row.client, row.messages) for row in views.presenter(SchemasPresenter).refusals.rows]
 
 
@@ -92,7 +95,7 @@ def test_a_moment_has_its_schemas_in_the_past_after_the_end_and_in_an_opened_rec
         hand.pass_time(9)
         live.append((hand.workbench.controller.snapshot.time_ns / NS_PER_S, shown(hand)))
     assert {len(versions) for _s, (versions, _refused) in live} == {1, 2}
-    assert "orders (refuses)" in live[0][1][0][0][1]
+    assert ("orders", "refuse") in live[0][1][0][0][1]
     assert not live[0][1][1] and live[-1][1][1], "nothing was refused at first"
     for stage in ("the past", "after the end", "opened"):
         if stage == "after the end":
@@ -112,3 +115,13 @@ def test_a_moment_has_its_schemas_in_the_past_after_the_end_and_in_an_opened_rec
         for second, there in reversed(live):
             go(hand, second)
             assert shown(hand) == there, (stage, second)
+
+
+@pytest.mark.parametrize(
+    "detail", [{"subject": "s", "text": "{}", "kind": "zz"}, {"subject": "s", "compatibility": "ZZ"}], ids=str
+)
+def test_a_change_of_schemas_in_words_of_another_version_is_left_out(detail: dict[str, str]) -> None:
+    collector = SchemaCollector()
+    collector(Event(0, 1, EventKind.USER_ACTION, detail=detail))
+    collector(Event(1, 2, EventKind.USER_ACTION, detail={"subject": "orders", "text": "{}"}))
+    assert collector.at(5).registry.subjects() == ("orders",)

@@ -17,9 +17,9 @@ def test_two_clicks_show_what_became_of_each_redriven_message(hand):
     panel = window.tab(DeadLettersPanel)
     there = panel.model.rowCount()
     assert there >= 2
-    hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.buttons["redrive_all"], Qt.MouseButton.LeftButton)
     hand.pass_time(15)
-    hand.qtbot.mouseClick(panel.redriven_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.second_button, Qt.MouseButton.LeftButton)
     moves = [event for event in controller.collectors.events.since(0) if event.kind is EventKind.REDRIVEN]
     assert len(moves) == there
     last = {}
@@ -35,15 +35,15 @@ def test_two_clicks_show_what_became_of_each_redriven_message(hand):
 
     def told():
         hand.show()
-        assert panel.redriven.isVisible()
+        assert panel.second.isVisible()
         assert model.rowCount() == there
         for row in model.rows:
             assert row.fate == last.get(row.redriven.seq)
 
     hand.qtbot.waitUntil(told)
     # A click on one shows its whole life, across both places.
-    at = panel.redriven.visualRect(model.index(0, 3)).center()
-    hand.qtbot.mouseClick(panel.redriven.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    at = panel.second.visualRect(model.index(0, 3)).center()
+    hand.qtbot.mouseClick(panel.second.viewport(), Qt.MouseButton.LeftButton, pos=at)
     inspector = window.parts.inspector
 
     def lives_on():
@@ -64,12 +64,12 @@ def test_the_past_knows_nothing_of_what_came_after(open_workbench):
     controller, panel = hand.workbench.controller, hand.workbench.window.tab(DeadLettersPanel)
     hand.workbench.window.show_tab("dead_letters")
     hand.show()
-    hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.buttons["redrive_all"], Qt.MouseButton.LeftButton)
     hand.show()
     redriven_ns = controller.snapshot.time_ns
     for _second in range(15):
         hand.pass_time(1)
-    hand.qtbot.mouseClick(panel.redriven_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.second_button, Qt.MouseButton.LeftButton)
     model = hand.workbench.views.presenter(DeadLettersPresenter).redriven
 
     def shows(wanted):
@@ -90,13 +90,13 @@ def test_the_filter_asks_the_table_that_is_shown(hand):
     window = hand.workbench.window
     window.show_tab("dead_letters")
     panel = window.tab(DeadLettersPanel)
-    panel.show_redriven(True)
+    panel.second_button.setChecked(True)
     hand.show()
     panel.set_filter_text("fate = acknowledged")
     assert not panel.problem.isVisible()
     panel.set_filter_text("attempts > 2")
     assert panel.problem.isVisible()
-    panel.show_redriven(False)
+    panel.second_button.setChecked(False)
     assert panel.filter_text == ""
     panel.set_filter_text("attempts > 2")
     assert not panel.problem.isVisible()
@@ -123,6 +123,7 @@ def test_an_undone_redrive_says_so_and_nobody_purged_anything(hand):
         hand.show()
         words = [step.state for step in inspector.facts.steps]
         assert "Withdrawn" in words and "Purged" not in words
+        assert inspector.facts.state == "Dead-lettered"
 
     hand.qtbot.waitUntil(told)
     assert state_style("Withdrawn").icon == "undo"

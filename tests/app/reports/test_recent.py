@@ -91,12 +91,12 @@ def test_the_panel_lists_reports_shows_findings_as_they_are_and_opens_one(
     panel = hand.workbench.window.tab(ReportPanel)
     hand.workbench.window.show_tab("report")
     hand.show()
-    assert not panel.open_button.isEnabled()
+    assert not panel.buttons["open_report"].isEnabled()
     panel.select(0)
     assert [finding.headline for finding in findings(panel)] == [row["headline"] for row in FINDINGS]
     assert findings(panel)[0].detail == "<b>orders</b>/0 @7 and @8"
-    hand.qtbot.mouseClick(panel.open_button, Qt.MouseButton.LeftButton)
-    hand.qtbot.mouseClick(panel.folder_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.buttons["open_report"], Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.buttons["report_folder"], Qt.MouseButton.LeftButton)
     assert opened == [str(tmp_path / "one" / "report.html"), str(tmp_path / "one")]
     assert not panel.buttons["export_report"].isEnabled(), "the session still runs"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from app.commands.jobs import Jobs
+from app.reports.jobs import Jobs
 from app.reports.process import ReportError, ReportProcess
-from app.reports.warm_spark import SharedSpark, WarmSpark
+from app.reports.warm_spark import NEEDED_BYTES, SharedSpark, WarmSpark, memory_allows
 from spark_reports.request.request import Request
 from tests.app.conftest import Hand
 
@@ -86,6 +86,29 @@ def test_a_cancelled_report_ends_the_process_and_the_next_one_starts_anew(warm: 
     warm.close()
 
 
+def test_a_report_that_is_cancelled_before_it_begins_is_not_begun(
+    warm: WarmSpark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = ReportProcess(Request(Path("/sessions/a"), Path("/out")), warm)
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: process.cancel())
+    with pytest.raises(ReportError, match="cancelled"):
+        process.run(lambda _progress: None)
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    assert report(warm).parent.name == "1"
+    warm.close()
+
+
+def test_a_report_that_is_cancelled_leaves_another_that_the_kept_process_makes(warm: WarmSpark) -> None:
+    def cancelled(_progress: object) -> None:
+        waits.cancel()
+        ended.cancel()
+
+    waits, ended = (ReportProcess(Request(Path("/sessions/a"), Path("/out")), warm) for _ in range(2))
+    ended.run(lambda _progress: None)
+    assert ReportProcess(Request(Path("/sessions/a"), Path("/out")), warm).run(cancelled).parent.name == "2"
+    warm.close()
+
+
 def test_only_one_report_at_a_time(warm: WarmSpark) -> None:
     assert warm.take()
     assert not warm.take()
@@ -97,6 +120,7 @@ def test_only_one_report_at_a_time(warm: WarmSpark) -> None:
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedSpark]:
     """The real process, asked for what needs no Java."""
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda _name: str(tmp_path / "cache"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # one that is killed leaves its folder
     monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
     started: list[subprocess.Popen[Any]] = []
     real = subprocess.Popen
@@ -159,6 +183,13 @@ def test_it_is_started_ahead_once_where_memory_allows_and_nobody_has_it(
     assert warm._process is process
     assert report(warm).parent.name == "2", "the first thing it was asked for is to be ready"
     warm.close()
+
+
+def test_whether_memory_allows_where_it_is_not_said_how_much_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda _path: "MemTotal: 16 kB\nMemFree: 3 kB\n")
+    for total_bytes in (NEEDED_BYTES, 9 * NEEDED_BYTES):
+        monkeypatch.setattr("os.sysconf", {"SC_PHYS_PAGES": total_bytes, "SC_PAGE_SIZE": 1}.__getitem__)
+        assert memory_allows() == (total_bytes > NEEDED_BYTES)
 
 
 def test_a_session_that_ends_and_a_dialog_that_opens_have_it_started(

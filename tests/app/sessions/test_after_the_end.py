@@ -24,7 +24,7 @@ def states(hand: Hand) -> set[str]:
     cards = [card.state for card in view.producers]
     cards += [card.state for group in view.groups for card in group.members]
     cards += [card.state for queue in view.queues for card in queue.workers]
-    sections = workbench.views.navigator.update(workbench.controller.snapshot)
+    sections = workbench.views.navigator_model.update(workbench.controller.snapshot)
     return {
         *cards,
         *(row.state for section in sections if section.key in {"producers", "consumers"} for row in section.rows),
@@ -53,6 +53,14 @@ def test_after_the_end_everybody_has_stopped_and_nothing_moves(
     hand.workbench.controller.stop()
     draw(hand)
     assert states(hand) <= {"stopped", "idle"}
+    sections = hand.workbench.views.navigator_model.update(hand.workbench.controller.snapshot)
+    rates = {row.figure for section in sections for row in section.rows if row.state == "stopped"}
+    assert rates == {""}, "nobody who has stopped has a rate"
+    hand.workbench.views.select("producer:forge")
+    draw(hand)
+    facts = hand.workbench.window.parts.inspector.facts
+    assert facts is not None and "Rate" not in [row[0] for row in facts.sections[0][1]]
+    hand.workbench.views.select("")
     assert not hand.canvas.view.running and not hand.canvas._ticker.isActive()
     assert not any(item.has_dots for item in hand.canvas._stage.links.values())
     end_ns = hand.workbench.controller.source.end_ns

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
-from broker_core.operations.topics import TopicConfig
+from broker_core.operations.topics import TopicConfiguration
 
 T = TypeVar("T")
 CLIENTS = "External clients take part in this session."
@@ -38,7 +38,7 @@ class Recorded:
 def test_nobody_is_told_to_start_again_what_cannot_be(qtbot: QtBot, why: str, end: str) -> None:
     told: list[str] = []
     answers = Answers(Recorded(why))
-    answers.ask(TopicConfig(topic="orders"), lambda _settings: None, told.append)
+    answers.ask(TopicConfiguration(topic="orders"), lambda _settings: None, told.append)
     qtbot.waitUntil(lambda: bool(told), timeout=20_000)
     assert told[-1].startswith("A recording contains the events of messages, not the messages")
     assert told[-1].endswith(end)

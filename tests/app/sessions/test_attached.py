@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from app.commands.attach import AttachDialog
-from app.commands.listeners import ListenerHandlers
+from app.presenters.connections import ConnectionsPresenter
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.sessions.observed import attached
 from app.shell.badge import shown_badge
@@ -22,7 +22,7 @@ from broker_core.listeners.http.listener import HttpListener
 from broker_core.observation.peers import peer_at
 from broker_core.observation.requests import AdvanceClock
 from broker_core.operations.access import SetUser
-from broker_core.operations.topics import LogSettings, TopicConfig
+from broker_core.operations.topics import LogSettings, TopicConfiguration
 from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, DeleteUser, SetQuota
@@ -151,7 +151,7 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
     assert newest is not None and newest.kind == EventKind.USER_ACTION, "what was done, and when, is kept"
     assert Admin(host).describe_queue("jobs").dead == 2
     window.do(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=5_000)))
-    assert host.ask(TopicConfig(topic="orders")).log.retention_ms == 5_000
+    assert host.ask(TopicConfiguration(topic="orders")).log.retention_ms == 5_000
     window.do(Produce("orders", "by hand", count=2))
     assert Admin(host).describe_topic("orders").published == 11
     with GroupConsumer(host, "billing", ["orders"], client_id="reader") as consumer:
@@ -191,16 +191,20 @@ def test_dead_letters_of_topics_say_why_and_go_back_where_they_can(window: Attac
     assert [(row.queue, row.cause) for row in model.rows if row.queue not in {"jobs", "mine.DLT/0"}] == [
         ("events", "schema order refused the value")
     ] * 2
-    assert panel.redrive_all_button.text() == "Redrive all (6)", "what a program wrote goes back by a plan"
+    assert panel.buttons["redrive_all"].text() == "Redrive all (6)", "what a program wrote goes back by a plan"
     panel.table.selectRow(model.place_of(("mine.DLT/0", 0)))
-    assert panel.why_not_current() != "" == panel.why_not_selected() == panel.why_not_all()
+    reason = workbench.registry.reason
+    of_programs = "The dead letters that a program has put into a topic stay there."
+    assert reason("purge_selected") == of_programs
+    assert not reason("redrive_selected") and not reason("redrive_all") and not reason("purge_all")
     # The schema goes: what it refused goes back, but for one of them that was purged before.
     schemas.set_rule("events", None)
     window.do(PurgeDeadLetters(queue="events", offsets=[1]))
     window.wait(lambda: model.rowCount() == 5)
     panel.table.selectRow(model.place_of(("events", 0)))
-    assert panel.why_not_selected() == ""
-    panel.redrive_selected_button.click()
+    assert not reason("redrive_selected") and not reason("purge_selected")
+    workbench.registry.refresh()
+    panel.buttons["redrive_selected"].click()
     window.wait(lambda: {row.queue for row in model.rows} == {"jobs", "mine.DLT/0"})
     window.wait(lambda: workbench.views.presenter(DeadLettersPresenter).tab_count(window.controller.snapshot) == 4)
 
@@ -277,7 +281,12 @@ def test_leases_and_connections_of_the_broker(window: Attached) -> None:
         name = ":".join(map(str, other.getsockname()))
         window.wait(lambda: name in [connection.peer for connection in controller.source.connections])
         (cut,) = (connection.id for connection in controller.source.connections if connection.peer == name)
-        window.hand.workbench.family(ListenerHandlers)._cut(cut)
+        workbench = window.hand.workbench
+        workbench.window.show_tab("connections")
+        presenter = workbench.views.presenter(ConnectionsPresenter)
+        window.wait(lambda: presenter.model.place_of(cut) >= 0)
+        presenter.panel.select(presenter.model.place_of(cut))
+        assert workbench.registry.trigger("cut_connection")
         window.wait(lambda: name not in [connection.peer for connection in controller.source.connections])
         assert other.recv(1) == b""
 

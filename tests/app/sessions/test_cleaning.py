@@ -7,8 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from app.commands.compare import CompareHandlers
 from app.commands.recordings import CleaningHandlers, RecordingHandlers
 from app.sessions.bookmarks import Bookmarks
 from app.sessions.cleaning import KEPT_FILE, Cleaned, Limits, Recording, clean, keep, recordings, to_remove
@@ -16,6 +18,8 @@ from app.sessions.library import Library
 from app.sessions.stored import BRANCHED_FROM
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
+from broker_core.recording.metadata import read_metadata, write_metadata
+from broker_core.recording.schema import KNOWS
 from broker_core.simulation import parse_scenario
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
@@ -90,6 +94,24 @@ def test_what_is_being_recorded_stays_and_what_is_half_removed_goes(tmp_path: Pa
     clean(tmp_path, Limits(1, 0), ())
     assert names(tmp_path) == ["02", "04"] and not going.exists()
     live.close(finished=False)
+
+
+def test_a_session_of_another_program_stops_neither_cleaning_nor_comparing(
+    tmp_path: Path, open_workbench: Callable[..., Hand]
+) -> None:
+    """Whatever it says in its `extra`."""
+    for number in range(1, 4):
+        metadata = read_metadata(folder := record(tmp_path, number))
+        extra = {BRANCHED_FROM: "another", KNOWS: 5}
+        write_metadata(folder, msgspec.structs.replace(metadata, extra=extra if number == 1 else {}))
+        os.utime(folder / "session.json", ns=(number * NS_PER_S, number * NS_PER_S))
+    assert read_metadata(tmp_path / "2026-01-01-000001-run").knows("beginning")
+    assert clean(tmp_path, Limits(1, 0), ()).recordings == 2 and names(tmp_path) == ["03"]
+    hand = open_workbench(record=True)
+    present = hand.simulated.folder
+    assert present is not None
+    write_metadata(present, msgspec.structs.replace(read_metadata(present), extra={BRANCHED_FROM: "another"}))
+    assert hand.workbench.family(CompareHandlers).last() is None
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import resources
-from app.sessions.compare import _LAG_AT_END, Flows, cause_of, comparison, figures_of, words_of
-from app.sessions.queries import Work
+from app.presenters.comparison import comparison, words_of
+from app.sessions.compare import _LAG_AT_END, _WAITING_AT_END, Figures, Flows, Setup, cause_of, figures_of
+from app.sessions.jobs import Work
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation import parse_scenario
@@ -34,8 +36,8 @@ schedule:
 """
 
 
-def recorded(folder: Path, assignor: str, *, keep_open: bool = False) -> LiveSession:
-    text = SCENARIO.replace("ASSIGNOR", assignor)
+def recorded(folder: Path, assignor: str, *, keep_open: bool = False, mean_ms: int = 5) -> LiveSession:
+    text = SCENARIO.replace("ASSIGNOR", assignor).replace("mean_ms: 5", f"mean_ms: {mean_ms}")
     live = LiveSession(
         parse_scenario(text), text, folder=folder, find_file=lambda name: resources.path("sample_data", name)
     )
@@ -106,6 +108,25 @@ def test_range_moves_more_than_sticky(tmp_path: Path) -> None:
     assert ("Published", "orders") in {table.rows[number][:2] for number in table.folded}
 
 
+def test_what_grows_with_the_length_is_not_judged_between_lengths_and_nothing_explained() -> None:
+    long, short = Figures("long", Setup()), Figures("short", Setup(done={"moved indexer-4": 6 * NS_PER_S}))
+    for figures, minutes in ((long, 5), (short, 1)):
+        figures.add(MEASURES["length_ns"], "", minutes * 60 * NS_PER_S)
+        figures.add(MEASURES["p99_ns"], "", minutes * NS_PER_S)
+        figures.add(MEASURES["max_ns"], "", minutes * 3 * NS_PER_S)
+        figures.add(_WAITING_AT_END, "builds", minutes * 20)
+        for second in range(minutes * 60):
+            figures.flows.add("", second, minutes)
+    table = comparison(long, short)
+    assert {texts[0]: texts[5:] for texts in table.rows} == {
+        "First delivery, p99": ("worse", ""),
+        "Session time": ("different", ""),
+        "First delivery, maximum": ("different", ""),
+        "Waiting at the end": ("different", ""),
+    }
+    assert "no moved indexer-4 at 00:06" in table.note and "no cause is named" in table.note
+
+
 def flowing(other_from_s: int, seconds: int) -> Flows:
     """Ten messages a second, one more in five of them from one on (0: never)."""
     found = Flows()
@@ -135,11 +156,25 @@ def test_of_several_things_that_were_done_the_one_before_a_difference_is_told() 
     assert words_of(set_otherwise._replace(base="")) == "seed is 1 instead of not set"
 
 
+def test_messages_read_without_a_group_count_once() -> None:
+    rows = [{"time_ns": 1, "kind": "delivered", "topic": "t", "group": group, "count": 5} for group in ("", "readers")]
+    found = Flows()
+    found.messages(pa.RecordBatch.from_pylist(rows))
+    assert found.seconds == {"": {0: 10}, "readers": {0: 5}}
+
+
 def test_a_session_that_goes_on_is_compared_as_far_as_it_is(tmp_path: Path) -> None:
     live = recorded(tmp_path / "on", "range", keep_open=True)
     found = figures_of(tmp_path / "on", work(), (0, 1), live.recorder)
     assert found.values["Published", ""] == live.simulation.totals().published
     assert 19 * NS_PER_S < found.values["Session time", ""] <= 20 * NS_PER_S
+    live.close(finished=False)
+
+
+def test_the_greatest_lag_is_at_least_that_at_the_end(tmp_path: Path) -> None:
+    live = recorded(tmp_path / "on", "range", keep_open=True, mean_ms=500)
+    found = figures_of(tmp_path / "on", work(), (0, 1), live.recorder)
+    assert found.values["Greatest lag", "readers"] == found.values["Lag at the end", "readers"] > 100
     live.close(finished=False)
 
 

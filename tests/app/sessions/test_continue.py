@@ -131,8 +131,8 @@ def test_the_timeline_marks_the_end_that_was_passed(short: Hand) -> None:
     assert short.workbench.window.toolbar.property("mode") == "live"
     short.pass_time(6)
     assert timeline.facts.scenario_end_ns == 6 * NS_PER_S
-    assert "The end of the scenario" in timeline.tip_at(timeline.x_of(6 * NS_PER_S))
-    assert "The end of the scenario" not in timeline.tip_at(timeline.x_of(3 * NS_PER_S))
+    assert "The end of the scenario" in timeline.tip_at(timeline.shape.x_of(6 * NS_PER_S))
+    assert "The end of the scenario" not in timeline.tip_at(timeline.shape.x_of(3 * NS_PER_S))
 
 
 def test_a_branch_that_is_continued_stays_a_branch(short: Hand) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.cli.main import main
-from app.commands.audit import audit, table_of
 from app.environment.exits import Exit
-from app.sessions.queries import Work
+from app.sessions.audit import audit, table_of
+from app.sessions.jobs import Work
 from app.sessions.stored import StoredSession
 from broker_core.recording import schema
 from tests.broker_core.recording.corruption import flip

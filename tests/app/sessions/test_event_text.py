@@ -3,7 +3,7 @@
 import pytest
 
 from app.presenters.lookups import event_facts
-from app.sessions.event_text import KINDS, details, event_line
+from app.sessions.event_text import KINDS, about, details, event_line
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import Snapshot
@@ -89,3 +89,10 @@ def test_the_inspector_has_a_short_heading_and_a_row_for_each_partition() -> Non
     (_nothing, _facts), (_title, rows) = facts.sections
     assert rows[:2] == (("After", "events/0 stranger-1"), ("", "events/1 stranger-1"))
     assert rows[-2:] == (("", "and 10 more"), ("Started", "00:00.000", "at:0"))
+
+
+def test_where_a_message_went_is_told_in_the_language_of_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    german = {"{where} at {offset:,}": "{where} bei {offset:,}", "to {place}": "nach {place}"}
+    monkeypatch.setattr("app.sessions.event_text.tr", lambda text, **values: german[text].format(**values))
+    event = Event(*(1, 0, EventKind.DEAD_LETTERED, "t", 0, 7), to_topic="dlq", to_partition=0, to_offset=1_234)
+    assert about(event) == "nach dlq/0 bei 1,234"

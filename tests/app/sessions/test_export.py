@@ -15,7 +15,7 @@ import pytest
 from app.commands.recordings import RecordingHandlers
 from app.environment.paths import find_scenario
 from app.sessions.export import EffectsDigest, RecordedRun, outcome_of, save_scenario, save_test, scenario_of
-from app.sessions.queries import Work
+from app.sessions.jobs import Work
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.simulation import load_scenario

@@ -103,6 +103,15 @@ def test_what_a_crash_left_open_can_be_sent_away_for_good(recorded: Hand) -> Non
     assert not Library(folder.parent).left_open()
 
 
+def test_what_cannot_be_closed_is_not_said_to_be(recorded: Hand) -> None:
+    folder = folder_of(recorded)
+    recorded.workbench.controller.close()
+    leave_open(folder)
+    recorded.workbench.family(RecordingHandlers)._close_all([folder, folder / "no session"])
+    recorded.qtbot.waitUntil(lambda: not recorded.workbench.jobs.running, timeout=10_000)
+    assert recorded.workbench.jobs.facts()[0].message.startswith("Closed 1;")
+
+
 def test_a_session_is_copied_while_it_is_recorded(recorded: Hand, tmp_path: Path) -> None:
     workbench = recorded.workbench
     workbench.family(RecordingHandlers).save_copy(tmp_path / "copy")

@@ -9,7 +9,7 @@ from app.sessions.session_controller import SessionController
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.groups import DeleteGroup, ResetOffsets
 from broker_core.operations.queues import Take
-from broker_core.operations.topics import DeleteTopic, ListTopics, TopicConfig
+from broker_core.operations.topics import DeleteTopic, ListTopics, TopicConfiguration
 from tests.app.conftest import Hand
 
 
@@ -28,7 +28,7 @@ def test_a_request_of_the_catalogue_is_answered_live_and_after_the_end(open_work
     topics = controller.source.ask(ListTopics()).result(10)
     assert [topic.name for topic in topics] == [topic.name for topic in controller.snapshot.topics]
     with pytest.raises(BrokerError) as told:
-        controller.source.ask(TopicConfig(topic="nowhere")).result(10)
+        controller.source.ask(TopicConfiguration(topic="nowhere")).result(10)
     assert told.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     controller.stop()
     assert controller.source.ask(ListTopics()).result(0) == topics

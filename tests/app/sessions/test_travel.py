@@ -90,6 +90,39 @@ def test_steps_go_from_event_to_event(controller: SessionController, qtbot: QtBo
     assert controller.travel.shown_event.seq == last - 1
 
 
+def test_steps_count_from_the_event_that_was_asked_for_also_while_it_is_not_shown_yet(
+    controller: SessionController, qtbot: QtBot
+) -> None:
+    last = controller.snapshot.events
+    for _ in range(3):
+        controller.travel.step(-1)
+    arrive(controller, qtbot)
+    assert controller.snapshot.events == last - 3
+    controller.travel.step(1)
+    controller.travel.to(15 * NS_PER_S)
+    arrive(controller, qtbot)
+    there = controller.snapshot.events
+    controller.travel.step(1)
+    arrive(controller, qtbot)
+    assert controller.snapshot.events == there + 1
+
+
+def test_quick_steps_stop_at_the_last_event(controller: SessionController, qtbot: QtBot) -> None:
+    last = controller.snapshot.events
+    controller.travel.step(-2)
+    arrive(controller, qtbot)
+    for _ in range(5):
+        controller.travel.step(1)
+    controller.travel.step(-1)
+    arrive(controller, qtbot)
+    assert controller.snapshot.events == last - 1
+    for _ in range(5):
+        controller.travel.step(1)
+    arrive(controller, qtbot)
+    event = controller.travel.shown_event
+    assert event is not None and event.seq == last - 1
+
+
 def test_the_past_plays_and_stops_at_its_end(controller: SessionController, qtbot: QtBot) -> None:
     controller.travel.to(18 * NS_PER_S)
     arrive(controller, qtbot)

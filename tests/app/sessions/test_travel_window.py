@@ -17,11 +17,11 @@ from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
+from widgets.bookmark_field import BookmarkField
 from widgets.dialogs.form import FormDialog
 from widgets.formats import time_of
 from widgets.palette import CommandPalette
 from widgets.panels.assignments import AssignmentsPanel
-from widgets.timeline import BookmarkField
 
 pytestmark = pytest.mark.usefixtures("keyframe_each_second")
 
@@ -94,7 +94,7 @@ def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Ha
     for _ in range(5):
         hand.pass_time(1)
     assert "indexer-4" in hand.members("indexers")
-    x = round(window.timeline.x_of(12 * NS_PER_S))
+    x = round(window.timeline.shape.x_of(12 * NS_PER_S))
     hand.qtbot.mouseClick(window.timeline, Qt.MouseButton.LeftButton, pos=QPoint(x, 20))
     arrive(hand)
     assert abs(shown_s(hand) - 12) < 0.1
@@ -122,6 +122,17 @@ def test_nothing_can_be_changed_in_the_past_and_the_reason_is_said(hand: Hand) -
     assert hand.generation("indexers") == generation
 
 
+def test_the_past_of_a_paused_session_is_not_said_to_go_on(hand: Hand) -> None:
+    status = hand.workbench.window.status.last_action
+    press(hand, Key.Key_Left)
+    assert "the session is paused" in status.whole
+    hand.workbench.registry.trigger("follow_live")
+    hand.workbench.controller.time.run()
+    hand.show()
+    press(hand, Key.Key_Left)
+    assert "the session continues in the background" in status.whole
+
+
 def test_rates_are_those_of_the_moment(hand: Hand) -> None:
     press(hand, Key.Key_Left, Mod.ShiftModifier)
     assert hand.workbench.window.status.labels["rate"].text() not in {"", "0 messages/s"}
@@ -132,7 +143,7 @@ def test_rates_are_those_of_the_moment(hand: Hand) -> None:
     rates = {(row.kind, row.name): row.per_s for row in views.presenter(ChartsPresenter).model.rows}
     assert rates["topic", "commits"] > 0
     assert {name: per_s for (kind, name), per_s in rates.items() if kind != "topic"} == {
-        actor.name: views.rates.of(of_actor(actor), past.time_ns) for actor in past.actors
+        actor.name: views.sources.series.rate(of_actor(actor), past.time_ns) for actor in past.actors
     }, "as their cards say"
     assert rates["producer", "forge"] > 0
 
@@ -286,7 +297,7 @@ def test_the_key_for_a_branch_pressed_twice_makes_one(hand: Hand) -> None:
 
 
 def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:
-    card = hand.workbench.window.parts.rebalances.cards()[-1]
+    card = hand.workbench.window.parts.rebalances.cards[-1]
     hand.qtbot.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))
     assert hand.workbench.controller.live
     hand.qtbot.mouseDClick(card, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))

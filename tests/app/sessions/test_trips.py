@@ -29,7 +29,7 @@ def figures(hand: Hand) -> dict[str, Any]:
         (row.name, row.per_s, row.bytes_per_s, row.behind)
         for row in workbench.views.presenter(ChartsPresenter).model.rows
     ]
-    sections = workbench.views.navigator.update(workbench.controller.snapshot)
+    sections = workbench.views.navigator_model.update(workbench.controller.snapshot)
     return {
         "status": (labels["rate"].text(), labels["in_flight"].text()),
         "links": {link.key: link.rate_per_s for link in view.links},

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.commands.session import HERE, NEW_SEED, SAME_SEED, RunUntil, SessionHandlers, why_no_condition
+from app.commands.session import HERE, NEW_SEED, SAME_SEED, SessionHandlers
 from app.environment.paths import find_scenario
+from app.sessions.run_until import RunUntil, why_no_condition
 from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.filters import parse
 from broker_core.simulation import load_scenario
+from broker_core.simulation.actions.clients import AddConsumer
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.simulation import Simulation
+from broker_core.simulation.specs import Scheduled
 from tests.app.conftest import Hand
 from tests.app.dialogs import said
 from tests.app.sessions.open_dialog import open_dialog
@@ -94,7 +98,7 @@ def test_the_end_of_the_session_says_that_it_was_not_met(hand: Hand) -> None:
         controller.check()
         return controller.time.stopped
 
-    hand.qtbot.waitUntil(ended, timeout=20_000)
+    hand.qtbot.waitUntil(ended, timeout=120_000)
     assert said(hand).startswith("The condition was not met before the end.")
     controller.restart()
     assert controller.why_unmet() == ""
@@ -173,6 +177,39 @@ def test_a_condition_cannot_run_from_where_the_session_has_ended(hand: Hand) -> 
     dialog.set_values({"condition": "~dlq"})
     assert dialog.values()["beginning"] == SAME_SEED and "ended" in dialog.note.text()
     dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ('lag("indexer") > 5', "indexer has no lag here; did you mean indexers?"),
+        ('lag("nosuch") > 5', "nosuch has no lag here; there are auditors, builds, indexers and 1 more."),
+        ("group = indexer", "group is never indexer; did you mean indexers?"),
+        ("client = builder-9 or ~dlq", "client is never builder-9; did you mean builder-4?"),
+        ("group = BUILDS", ""),
+        ("group != indexer", ""),
+        ("group = none and kind = published", ""),
+    ],
+)
+def test_what_the_session_never_has_is_refused(hand: Hand, condition: str, why: str) -> None:
+    hand.workbench.registry.trigger("run_until")
+    dialog = open_dialog(hand.workbench.window, FormDialog)
+    dialog.set_values({"condition": condition})
+    assert dialog.problem.text() == why and dialog.accept_button.isEnabled() is not bool(why)
+    dialog.reject()
+
+
+def test_what_the_schedule_makes_and_what_other_programs_bring_is_waited_for(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = hand.workbench.family(SessionHandlers)
+    source = hand.simulated
+    makes = Scheduled(at_s=5, do=AddConsumer("late-1", "later"))
+    monkeypatch.setattr(source, "scenario", msgspec.structs.replace(source.scenario, schedule=(makes,)))
+    assert not session._why_not_until('members("later") > 0 and client = late-1')
+    assert session._why_not_until("client = mine")
+    monkeypatch.setattr(type(source), "outside_clients", True)
+    assert not session._why_not_until("client = mine")
 
 
 def test_space_stops_it(hand: Hand) -> None:

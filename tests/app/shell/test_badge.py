@@ -27,24 +27,42 @@ def status(mode: Mode = Mode.RUNNING, behind_s: float = 0.0, speed: float = 1.0)
     ],
 )
 def test_a_speed_that_is_not_held_is_not_told_as_held(found: EngineStatus, shown: tuple[str, str]) -> None:
-    assert badge(found, stopped=False)[:2] == shown
+    assert badge(found, stopped=False, live="LIVE")[:2] == shown
 
 
-def test_a_branch_that_lags_says_so_too() -> None:
+@pytest.mark.parametrize(
+    ("found", "stopped", "shown"),
+    [
+        (status(), False, "BRANCH"),
+        (status(behind_s=2), False, "BRANCH 1×, behind by 2.0 s"),
+        (status(Mode.PAUSED), False, "BRANCH, PAUSED"),
+        (status(), True, "BRANCH, STOPPED"),
+        (status(Mode.FINISHED), True, "BRANCH, FINISHED"),
+    ],
+)
+def test_a_branch_says_how_it_does_as_the_original_session(found: EngineStatus, stopped: bool, shown: str) -> None:
     controller: Any = SimpleNamespace(
-        source=SimpleNamespace(standing=None, guarded=None, status=status(behind_s=2)),
+        source=SimpleNamespace(standing=None, guarded=None, status=found),
         live=True,
-        time=SimpleNamespace(stopped=False),
+        time=SimpleNamespace(stopped=stopped),
         branching=SimpleNamespace(origin="x", at_ns=42_000_000_000, rerunning=False),
     )
     look, word, tip, _lock = shown_badge(controller)
-    assert (look, word) == ("branch", "BRANCH 1×, behind by 2.0 s")
+    assert (look, word) == ("branch", shown)
     assert "the same as the original session up to 00:42.000" in tip
 
 
+@pytest.mark.parametrize(("time_s", "shown"), [(-5, "REPLAY -00:05"), (42, "REPLAY 00:42"), (4_500, "REPLAY 1:15:00")])
+def test_the_past_is_told_with_its_time(time_s: int, shown: str) -> None:
+    source, snapshot = SimpleNamespace(guarded=None), SimpleNamespace(time_ns=time_s * 1_000_000_000)
+    controller: Any = SimpleNamespace(source=source, live=False, stored=None, snapshot=snapshot)
+    assert shown_badge(controller)[:2] == ("replay", shown)
+
+
 def test_the_end_says_how_to_go_on() -> None:
-    assert badge(status(), stopped=True)[1:3] == ("STOPPED", "Shift+F8 goes on from here, Ctrl+R starts it again.")
-    assert "Shift+F8" in badge(status(Mode.FINISHED), stopped=True).tip
+    told = ("STOPPED", "Shift+F8 goes on from here, Ctrl+R starts it again.")
+    assert badge(status(), stopped=True, live="LIVE")[1:3] == told
+    assert "Shift+F8" in badge(status(Mode.FINISHED), stopped=True, live="LIVE").tip
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,8 @@ def test_the_canvas_shows_what_is_selected_of_a_state_that_has_not_changed(
     hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workbench = hand.workbench
-    model = MagicMock(wraps=workbench.views.canvas)
-    monkeypatch.setattr(workbench.views, "canvas", model)
+    model = MagicMock(wraps=workbench.views.canvas_model)
+    monkeypatch.setattr(workbench.views, "canvas_model", model)
     shown = workbench.controller.snapshot  # a busy machine takes another one when a panel has asked for something
     monkeypatch.setattr(SessionController, "snapshot", property(lambda _controller: shown))
     workbench.draw()

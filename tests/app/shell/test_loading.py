@@ -13,7 +13,7 @@ heavy = ("numpy", "pyarrow", "pyqtgraph", "msgspec", "broker_core.simulation", "
 assert not [name for name in sys.modules if name.startswith(heavy)]
 import app.shell.workbench
 seldom = {"pyqtgraph", "jsonschema", "fastavro", "aiokafka", "asyncio", "starlette", "uvicorn", "pyspark", "jinja2",
-          "urllib3"}
+          "urllib3", "kio", "hypothesis"}
 assert not seldom & set(sys.modules), seldom & set(sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton
 
-from app.sessions.queries import Work
+from app.sessions.jobs import Work
 from app.shell.workbench import call_on_end_signals
 from tests.app.conftest import Hand
 

@@ -58,7 +58,7 @@ def workbench(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[Wo
     made.window.resize(*size)
     made.window.show()
     made.appearance.choose_scale(factor)
-    made.window.toggle_left(navigator)
+    made.window.open_left(navigator)
     made.controller.time.run_until(25_000_000_000)
     yield made
     made.appearance.choose_scale(1.0)

@@ -15,10 +15,10 @@ from app.shell.workbench import Workbench
 from tests.app.one_window import end
 from tests.widgets.reading import around
 from widgets.canvas import lettering
+from widgets.cells import ROW_HEIGHT
 from widgets.hint_bar import Notice
 from widgets.main_window import MainWindow
 from widgets.panels.backpressure import BackpressurePanel
-from widgets.panels.cell_painter import ROW_HEIGHT
 from widgets.panels.messages import MessagesPanel
 from widgets.theme import px
 
@@ -41,8 +41,8 @@ def workbench(qapp: QApplication) -> Iterator[Workbench]:
 def window(workbench: Workbench) -> MainWindow:
     window = workbench.window
     window.put_beside(False)
-    window.toggle_bottom(False)
-    window.toggle_right(True)
+    window.open_bottom(False)
+    window.open_right(True)
     window.parts.lesson.set_folded(False)
     show(workbench)
     workbench.canvas.fit()
@@ -108,7 +108,7 @@ def test_a_panel_rearranges_nothing(workbench: Workbench, window: MainWindow) ->
     """What has grown would now be arranged otherwise: that waits for another size of the window."""
     canvas = workbench.canvas
     now = canvas._stage.arrangement
-    kept = replace(now, least_columns=3 - now.least_columns)
+    kept = replace(now, min_columns=3 - now.min_columns)
     assert canvas._stage.arrange_as(kept)
     canvas._after_layout()
     show(workbench)
@@ -202,7 +202,7 @@ def test_the_next_step_is_always_in_sight(workbench: Workbench, window: MainWind
     facts = lesson.facts
     assert facts is not None
     current = next(number for number, step in enumerate(facts.steps) if step.current)
-    row = lesson.rows()[current]
+    row = lesson.rows[current]
     assert lesson.rect().contains(row.mapTo(lesson, row.rect().bottomLeft()))
     click(workbench, lesson.fold)
     assert strip.isVisible() and strip.text.text() == facts.steps[current].text
@@ -224,7 +224,7 @@ def test_the_next_step_is_always_in_sight(workbench: Workbench, window: MainWind
 
 def test_with_type_twice_as_large_nothing_essential_vanishes(workbench: Workbench, window: MainWindow) -> None:
     toolbar = window.toolbar
-    tabs = [name for name in window.tabs.names if window.tabs.tab(name).isVisible()]
+    tabs = [name for name in window.tabs.panels if window.tabs.tab(name).isVisible()]
     try:
         workbench.appearance.choose_scale(2.0)
         click(workbench, window.tabs.tab("messages"))
@@ -244,7 +244,7 @@ def test_with_type_twice_as_large_nothing_essential_vanishes(workbench: Workbenc
         workbench.appearance.choose_scale(1.0)
         show(workbench)
     assert not toolbar.more.menu().actions()
-    assert [name for name in window.tabs.names if window.tabs.tab(name).isVisible()] == tabs
+    assert [name for name in window.tabs.panels if window.tabs.tab(name).isVisible()] == tabs
 
 
 def test_with_type_twice_as_large_a_panel_shows_rows(workbench: Workbench, window: MainWindow) -> None:
@@ -263,7 +263,7 @@ def test_with_type_twice_as_large_a_panel_shows_rows(workbench: Workbench, windo
         click(workbench, title.fold)
         assert panel.rect().contains(panel.buttons["produce"].geometry()) and panel.title_height > 2 * row
         click(workbench, title.fold)
-        assert panel.focus_filter() and panel.filter_field is not None
+        panel.focus_filter()
         settled(workbench)
         assert panel.rect().contains(panel.filter_field.geometry()), "whatever has the focus is in sight"
         window.show_tab("backpressure")

@@ -25,6 +25,7 @@ from tests.app.one_window import end
 from tests.long_form import TELLING, some
 from widgets.dialogs.move_to_group import MoveToGroupDialog
 from widgets.hint_bar import Notice
+from widgets.panel_tabs import GAP
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
@@ -60,7 +61,7 @@ def test_the_rebalance_leaves_a_card_with_its_cause_and_what_moved(hand: Hand) -
     assert card.cause == "indexer-4 joined"
     assert card.generation_after == card.generation_before + 1
     assert len(card.moved) + len(card.kept) == 6
-    shown = hand.workbench.window.parts.rebalances.cards()[0]
+    shown = hand.workbench.window.parts.rebalances.cards[0]
     assert "indexer-4 joined" in [label.text() for label in shown.findChildren(QLabel)]
 
 
@@ -179,7 +180,7 @@ def test_dead_letters_are_selected_and_redriven_by_clicks_and_consumed(hand: Han
     chosen = {offset for _queue, offset in keys}
     assert len(chosen) == 2
     seen = events(hand)
-    hand.qtbot.mouseClick(panel.redrive_selected_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.buttons["redrive_selected"], Qt.MouseButton.LeftButton)
     hand.show()
     after = hand.workbench.controller.snapshot
     assert after.queues[0].dead == dead - 2
@@ -324,7 +325,7 @@ def test_a_scenario_that_comes_to_its_end_is_sealed_and_can_be_reported(open_wor
     assert json.loads((folder / "session.json").read_text())["ended"] == "finished"
     assert hand.workbench.registry.reason("export_report") == ""
     assert hand.workbench.window.toolbar.badge.text() == "FINISHED"
-    assert "Ctrl+E makes a report of its recording in" in hand.workbench.window.status.last_action.whole
+    assert f"Ctrl+E makes a report of its recording {folder.name}." in hand.workbench.window.status.last_action.whole
 
 
 def test_the_badge_says_paused_and_a_step_says_what_happened(hand: Hand) -> None:
@@ -377,6 +378,16 @@ def test_a_panel_whose_tab_was_spared_is_named_in_the_row_while_it_is_open(hand:
     tabs = window.tabs
     window.resize(1280, 800)
     qtbot.waitUntil(lambda: window.width() == 1280 and not tabs.tab("brokers").isVisible())
+    places = {name: tabs.tab(name).geometry() for name in tabs.panels if tabs.tab(name).isVisible()}
+    assert "report" in places and not tabs.more.isVisible()
+    assert tabs.spared.isVisible() and tabs.place("access") is tabs.spared
+    tabs.spared.menu().aboutToShow.emit()
+    entries = {action.text(): action for action in tabs.spared.menu().actions() if not action.isSeparator()}
+    assert list(entries) == ["Brokers", "Access"] and tabs.spared.text() == "2 more"
+    last = tabs.tab("jobs").geometry()
+    assert tabs.spared.geometry().bottom() <= last.top() and tabs.spared.geometry().right() <= last.right() + GAP
+    entries["Access"].trigger()
+    assert window.shown_tab() == "access"
     window.show_tab("brokers")
     assert tabs.tab("brokers").isVisible() or (tabs.more.isVisible() and tabs.more.text() == "Brokers")
     window.show_tab("events")

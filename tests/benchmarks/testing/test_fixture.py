@@ -17,7 +17,7 @@ from broker_core.events import Event, EventKind
 from broker_core.snapshots import Snapshot
 from broker_core.testing import Schedule, VirtualBroker, VirtualConsumer
 from broker_core.testing.embedded_broker import EmbeddedBroker
-from broker_core.testing.history import MAX_RING_EVENTS, EventRing
+from broker_core.testing.history import MAX_RING_EVENTS, KeptEvents
 from tests.benchmarks.core.measure import show_rows
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
@@ -132,12 +132,12 @@ def test_the_ring_costs_an_append() -> None:
         ("beyond, with what leaves it folded", 5 * MAX_RING_EVENTS),
     ):
         given = events(count)
-        best = min(_ns_of(EventRing(Snapshot(0, 0)), given) for _ in range(ROUNDS))
+        best = min(_ns_of(KeptEvents(Snapshot(0, 0)), given) for _ in range(ROUNDS))
         nothing = min(_ns_of(lambda _event: None, given) for _ in range(ROUNDS))
         rows.append((name, f"{(best - nothing) / count:.0f}"))
     show_rows("The ring of events", ("CPU ns an event",), rows)
     tracemalloc.start()
-    ring = EventRing(Snapshot(0, 0))
+    ring = KeptEvents(Snapshot(0, 0))
     for seq in range(MAX_RING_EVENTS):
         ring(Event(seq, seq * 1_000, EventKind.PUBLISHED, topic="orders", partition=0, offset=seq, count=1, key=b"k"))
     show_rows("Memory of the ring", ("MB",), [("full", f"{tracemalloc.get_traced_memory()[0] / 1e6:.1f}")])

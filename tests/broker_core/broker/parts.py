@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from broker_core.broker.corruption_report import CorruptionReport
+from broker_core.broker.delivery_record import DeliveryRecord
 from broker_core.broker.durability import Durability
 from broker_core.broker.fetches import Fetches
 from broker_core.broker.logs import Logs, Topic
@@ -44,7 +45,8 @@ class Parts:
         self.corruption = CorruptionReport(self.stream, str)
         self.durability = Durability(self.files, self.logs, self.corruption.add)
         self.schemas = Schemas(self.logs, self.stream)
-        self.fetches = Fetches(self.stream, self.timers, self.logs.partition, cast(Any, NoGroups))
+        record = DeliveryRecord(self.stream, self.logs.partition, cast(Any, NoGroups))
+        self.fetches = Fetches(record, self.timers, self.logs.partition)
         self.growth = Growth(self.timers)
         self.appends: list[tuple[str, int]] = []  # by producers with an id, asked for before they are done
         self.publishing = Publishing(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.operations.browse import CountKeys, ListDeadOffsets, ReadDeadLetters
 from broker_core.queues.config import QueueConfig
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from broker_core.broker.group_offsets import Committer
 from broker_core.events import EventKind
 from broker_core.recording.account import Account
 from broker_core.recording.verdicts import findings
@@ -30,7 +31,7 @@ def test_it_is_told_at_once(read: int, committed: int, told: list[tuple[str, int
     virtual.publish(b"a", b"b", b"c")
     place = ("commits", 0)
     virtual.broker.fetches.fetch(0, "g", "c", {place: 0}, max_messages=read, deadline_ns=0, member="@c").result()
-    virtual.broker.offsets.commit(0, "g", "c", "", -1, {place: committed}, backwards=True)
+    virtual.broker.offsets.commit(0, "g", Committer.of("c"), {place: committed}, backwards=True)
     events = [(event.cause, event.count) for event in virtual.kinds(EventKind.COMMIT_BEYOND)]
     assert events == [(cause, count) for cause, count, _ in told]
     assert [each.what for each in findings(account)["commits_are_sound"]] == [what for _, _, what in told]

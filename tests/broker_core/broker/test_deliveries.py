@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.broker.deliveries import Deliveries, Part
+from broker_core.broker.deliveries import Deliveries, GivenPart
 from broker_core.events import FETCHED_AGAIN
 from resources.account import ACKNOWLEDGED, BESIDE, MEMBER_LEFT, MOVED
 
@@ -59,27 +59,27 @@ def test_what_a_paused_client_discards_it_fetches_again():
     deliveries = Deliveries()
     deliveries.give(0, 6, "a", "a-1")
     deliveries.acknowledge(0, 1)
-    assert deliveries.give(1, 6, "a", "a-1") == [Part(1, 6, FETCHED_AGAIN, "a")]
+    assert deliveries.give(1, 6, "a", "a-1") == [GivenPart(1, 6, FETCHED_AGAIN, "a")]
 
 
 def test_what_moves_between_members_that_live_on_is_delivered_again():
     deliveries = Deliveries()
     deliveries.give(0, 6, "a", "a-1")
-    assert deliveries.give(2, 4, "b", "b-2") == [Part(2, 4, BESIDE, "a")], "nobody has lost it"
+    assert deliveries.give(2, 4, "b", "b-2") == [GivenPart(2, 4, BESIDE, "a")], "nobody has lost it"
     deliveries.lose("a-1", MEMBER_LEFT)
     assert deliveries.give(0, 6, "c", "c-3") == [
-        Part(0, 2, MEMBER_LEFT, "a"),
-        Part(2, 4, BESIDE, "b"),
-        Part(4, 6, MEMBER_LEFT, "a"),
+        GivenPart(0, 2, MEMBER_LEFT, "a"),
+        GivenPart(2, 4, BESIDE, "b"),
+        GivenPart(4, 6, MEMBER_LEFT, "a"),
     ]
 
 
 def test_what_a_member_gets_that_is_no_owner_any_more_is_given_back_at_once():
     deliveries = Deliveries()
     deliveries.give(0, 6, "a", "a-1", lost=MOVED)
-    assert deliveries.give(0, 6, "b", "b-2") == [Part(0, 6, MOVED, "a")]
+    assert deliveries.give(0, 6, "b", "b-2") == [GivenPart(0, 6, MOVED, "a")]
 
 
 def test_below_what_was_acknowledged_everything_is_delivered_again():
     deliveries = Deliveries.of_group(4)
-    assert deliveries.give(2, 6, "a", "a-1") == [Part(2, 4, ACKNOWLEDGED), Part(4, 6)]
+    assert deliveries.give(2, 6, "a", "a-1") == [GivenPart(2, 4, ACKNOWLEDGED), GivenPart(4, 6)]

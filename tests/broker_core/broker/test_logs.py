@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import FileSystem
+from broker_core.flow.config import FlowConfig
+from broker_core.log import topic_log
+from broker_core.log.partition_log import PartitionLog
 from broker_core.queues.config import QueueConfig
+from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.broker.parts import Parts
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
@@ -63,3 +70,27 @@ def test_a_subscription_to_the_log_of_a_queue_ends_with_that_log():
     assert "read another jobs, which no longer exists" in broker.recently_deleted.why_not_restored("audit")
     broker.queues.delete(0, "jobs")
     assert broker.queues.names() == ()
+
+
+@pytest.mark.parametrize("kind", ["queue", "topic"])
+def test_what_needs_a_dead_letter_queue_is_not_made_without(kind: str, monkeypatch: pytest.MonkeyPatch):
+    def failing(files: FileSystem, directory: str, *arguments: Any, **settings: Any) -> PartitionLog:
+        if directory == "jobs.dlq-0":
+            raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+        return PartitionLog(files, directory, *arguments, **settings)
+
+    broker = VirtualBroker(1).broker
+    broker.schemas.register(0, "numbers", '{"type": "integer"}')
+
+    def create() -> None:
+        if kind == "queue":
+            broker.queues.create(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
+        else:
+            broker.topics.create(0, "jobs", 1, schema=SchemaRule("numbers", "dead_letter"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(topic_log, "PartitionLog", failing)
+        assert code_of(create) is ErrorCode.STORAGE_ERROR
+    assert "jobs" not in broker.logs
+    create()
+    assert broker.queues.dead_letters("jobs").name == "jobs.dlq"

@@ -10,8 +10,8 @@ from broker_core.broker.broker import Broker
 from broker_core.broker.handlers import HANDLERS
 from broker_core.broker.recently_deleted import Deleted, RecentlyDeleted
 from broker_core.clock import NS_PER_S, ns_from_ms
-from broker_core.errors import BrokerError
-from broker_core.events import EventStream
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventKind, EventStream
 from broker_core.files import MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
@@ -20,27 +20,44 @@ from broker_core.log.config import LogConfig
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
+from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import Totals
 from broker_core.timers import Timers
 
 WINDOW_S = UNDO_WINDOW_MS / 1_000
 
 
+class StubbornFiles(MemoryFiles):
+    """Files of which `refused` are not removed."""
+
+    refused = 0
+
+    def remove(self, path: str) -> None:
+        if self.refused:
+            self.refused -= 1
+            raise BrokerError(ErrorCode.STORAGE_ERROR, f"{path}: Input/output error")
+        super().remove(path)
+
+
 class BrokerSetup:
     """A broker in memory whose time the test moves."""
 
-    def __init__(self) -> None:
-        self.files, self.timers = MemoryFiles(), Timers()
+    def __init__(self, undo_window_ms: float = UNDO_WINDOW_MS) -> None:
+        self.files, self.timers = StubbornFiles(), Timers()
         self.now_ns = 0
+        self.events: list[Event] = []
+        self.stream = EventStream()
+        self.stream.attach(self.events.append)
         self.broker = Broker(
             self.files,
             self.timers,
-            EventStream(),
+            self.stream,
             OffsetStore(),
             handlers=HANDLERS,
             log_config=LogConfig(),
             group_config=GroupConfig(),
             epoch_ms=0,
+            undo_window_ms=undo_window_ms,
         )
         self.broker.topics.create(0, "orders", 2)
         self.broker.queues.create(0, "jobs", QueueConfig(lease_ms=2_000, max_attempts=2))
@@ -216,3 +233,78 @@ def test_a_subscription_to_a_topic_that_was_made_anew_stays_gone() -> None:
     broker.topics.create(0, "orders", 1)
     with pytest.raises(BrokerError, match="read another orders, which no longer exists"):
         broker.recently_deleted.restore(0, "audit")
+
+
+@pytest.mark.parametrize("name", ["orders", "jobs", "audit"])
+@pytest.mark.parametrize("undo_window_ms", [0, UNDO_WINDOW_MS])
+def test_a_disk_that_refuses_to_remove_files_does_not_give_them_to_what_is_new(
+    name: str, undo_window_ms: float
+) -> None:
+    setup = BrokerSetup(undo_window_ms)
+    broker, files = setup.broker, setup.files
+    broker.queues.subscribe(0, "audit", "orders", QueueConfig())
+    delete = broker.topics.delete if name == "orders" else broker.queues.delete
+    if name == "orders":
+        broker.queues.delete(0, "audit")
+    if undo_window_ms:
+        delete(0, name)
+    files.refused = 2
+    if not undo_window_ms:
+        with pytest.raises(BrokerError, match="Input/output error"):
+            delete(0, name)
+    assert setup.events[-1].kind is EventKind.TOPIC_DELETED
+    while files.refused:
+        with pytest.raises(BrokerError, match="Input/output error"):
+            broker.topics.create(0, name, 2)
+    with pytest.raises(BrokerError, match=f"{name} was deleted too long ago"):
+        broker.recently_deleted.restore(0, name)
+    broker.topics.create(0, name, 2)
+    assert [each.end_offset for each in broker.views.topic(0, name).partitions] == [0, 0]
+
+
+def test_a_disk_that_refuses_to_remove_files_does_not_stop_the_broker_from_closing() -> None:
+    setup = BrokerSetup()
+    setup.broker.topics.delete(0, "orders")
+    setup.broker.queues.delete(0, "jobs")
+    setup.files.refused = 1
+    setup.broker.close()
+    assert setup.stored("orders") and not setup.stored("jobs")
+
+
+@pytest.mark.parametrize("name", ["orders", "jobs", "audit"])
+def test_what_is_deleted_can_be_restored_where_a_listener_raises(name: str) -> None:
+    setup = BrokerSetup()
+    broker = setup.broker
+    broker.queues.subscribe(0, "audit", "orders", QueueConfig())
+
+    def check(event: Event) -> None:
+        assert event.kind is not EventKind.TOPIC_DELETED
+
+    if name == "orders":
+        broker.queues.delete(0, "audit")
+    setup.stream.attach(check)
+    with pytest.raises(AssertionError):
+        (broker.topics.delete if name == "orders" else broker.queues.delete)(0, name)
+    assert not broker.recently_deleted.why_not_restored(name)
+
+
+@pytest.mark.parametrize("is_queue", [False, True])
+def test_what_is_refused_with_its_dead_letter_queue_leaves_no_files(
+    is_queue: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = BrokerSetup()
+    broker, makedirs = setup.broker, setup.files.makedirs
+    broker.schemas.register(0, "work", "{}")
+
+    def refuse_dead_letters(path: str) -> None:
+        if "dlq" in path:
+            raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+        makedirs(path)
+
+    monkeypatch.setattr(setup.files, "makedirs", refuse_dead_letters)
+    with pytest.raises(BrokerError, match="full"):
+        if is_queue:
+            broker.queues.create(0, "work", QueueConfig())
+        else:
+            broker.topics.create(0, "work", 1, schema=SchemaRule(subject="work", mode="dead_letter"))
+    assert not setup.stored("work")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from broker_core.broker.browsing import message_test
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
-from broker_core.messages import Message
+from broker_core.log.config import LogConfig
+from broker_core.messages import Headers, Message
 from broker_core.operations.dead_letters import RedriveProgress, StopRedrive
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letter_record import REDRIVES_HEADER
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.schemas.rule import SchemaRule
+from broker_core.snapshots import DeadLetterView
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 ONCE = QueueConfig(max_attempts=1)
@@ -21,6 +26,13 @@ def dead(virtual: VirtualBroker, queue: str, topic: str, *values: bytes) -> None
     virtual.publish(*values, topic=topic)
     for lease in virtual.broker.queues.take(virtual.now_ns, queue, "w", max_messages=9).result():
         virtual.broker.queues.nack(virtual.now_ns, lease, "boom")
+
+
+def sync(virtual: VirtualBroker) -> None:
+    done = virtual.broker.durability.syncs.begin()
+    for _, ticket in done:
+        ticket.run()
+    virtual.broker.durability.end_sync(0, done)
 
 
 def of_queue() -> VirtualBroker:
@@ -38,13 +50,48 @@ def of_subscription() -> VirtualBroker:
     return virtual
 
 
-def of_schema() -> VirtualBroker:
+def of_schema(log: LogConfig | None = None) -> VirtualBroker:
     virtual = VirtualBroker(1)
     virtual.broker.schemas.register(0, "number", '{"type": "integer"}')
-    virtual.broker.topics.create(0, "jobs", 1, schema=SchemaRule("number", "dead_letter"))
-    virtual.publish(b'"a"', b'"b"', b'"c"', topic="jobs")
+    virtual.broker.topics.create(0, "jobs", 1, schema=SchemaRule("number", "dead_letter"), log=log)
+    for value in (b'"a"', b'"b"', b'"c"'):
+        virtual.broker.publishing.publish(0, "jobs", Message(value), client="p")
+    sync(virtual)
     virtual.broker.schemas.set_rule(0, "jobs", None)
     return virtual
+
+
+def test_what_a_schema_gave_up_is_read_as_soon_as_its_redrive_is_durable():
+    virtual = of_schema(LogConfig(durability="fsync"))
+    end = virtual.broker.logs.end_offset("jobs", 0)
+    fetch = virtual.broker.fetches.fetch(0, "g", "c", {("jobs", 0): end}, max_messages=9, deadline_ns=10**12)
+    virtual.broker.redrives.redrive(0, "jobs", [0, 2], client="u")
+    assert not fetch.done, "a reader sees nothing that a power cut may take back"
+    sync(virtual)
+    assert [message.value for message in fetch.result()] == [b'"a"', b'"c"']
+
+
+def test_a_header_without_a_value_is_kept_as_it_is():
+    """As Kafka clients may send it, whatever its name."""
+    virtual = VirtualBroker(1)
+    null: Headers = (("trace", None),)
+    virtual.broker.queues.create(0, "jobs", ONCE)
+    reply = virtual.broker.publishing.publish(
+        0, "jobs", Message(b"a", None, (*null, (REDRIVES_HEADER, None))), client="p"
+    )
+    assert reply.done
+    (stored,) = virtual.broker.logs.partition("jobs", 0).read(0, max_messages=9)
+    for text, found in (('header="trace: "', True), ("trace", True), ("null", False)):
+        test = message_test(text)
+        assert test is not None and test(stored) is found
+    (lease,) = virtual.broker.queues.take(0, "jobs", "w").result()
+    virtual.broker.queues.nack(0, lease, "boom")
+    (letter,) = virtual.broker.queues.dead_letters("jobs").list()
+    assert (letter.headers, letter.redrives) == (null, 0)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(letter), type=DeadLetterView) == letter
+    virtual.broker.redrives.redrive(0, "jobs", [letter.offset], client="u")
+    (lease,) = virtual.broker.queues.take(0, "jobs", "w").result()
+    assert lease.message.headers == (*null, (REDRIVES_HEADER, b"1"))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from broker_core.broker.handlers import HANDLERS
 from broker_core.broker.publishing import Published
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.files import MemoryFiles

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from broker_core.broker.group_offsets import Committer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.guarded.deeds import deed_of
@@ -96,6 +98,16 @@ def test_stopped_it_goes_on_where_it_was(virtual: VirtualBroker):
     assert sorted(each.value or b"" for each in copies(virtual)) == [b"v%d" % n for n in range(LETTERS)]
 
 
+def test_where_a_letter_cannot_be_read_it_ends_and_says_so(virtual: VirtualBroker, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("broker_core.broker.topic_redrives._READ_MESSAGES", 2)
+    begun(virtual, rate_per_s=4)
+    letters = virtual.broker.logs.partition("orders-dlt", 0)
+    monkeypatch.setattr(letters, "read", Mock(side_effect=BrokerError(ErrorCode.DAMAGED, "orders-dlt/0@2")))
+    virtual.run(10)
+    run = ask(virtual, guarded.TopicRedriveProgress(topic="orders-dlt"))
+    assert (run.running, run.done, run.error) == (False, 2, "The stored data are damaged: orders-dlt/0@2.")
+
+
 def test_what_the_schema_of_the_origin_refuses_stays_and_is_named(virtual: VirtualBroker):
     virtual.broker.schemas.register(0, "number", '{"type": "integer"}')
     virtual.broker.schemas.set_rule(0, "orders", SchemaRule("number", "refuse"))
@@ -120,7 +132,7 @@ def test_a_stale_plan_is_refused(virtual: VirtualBroker):
 
 def test_offsets_are_planned_set_and_put_back_exactly(virtual: VirtualBroker):
     store = virtual.broker.offsets
-    store.commit(0, "shop", "me", None, -1, {("orders-dlt", 0): OffsetAndMetadata(4, "mine", 2)})
+    store.commit(0, "shop", Committer.checked("me", "@me"), {("orders-dlt", 0): OffsetAndMetadata(4, "mine", 2)})
     before = store.state("shop")
     asked = guarded.PlanOffsets(
         group="shop",

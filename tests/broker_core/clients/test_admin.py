@@ -13,7 +13,7 @@ from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target

@@ -15,7 +15,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.effects import SqliteEffects
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.producer import Producer
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.messages import StoredMessage
 
 MESSAGES = 12

@@ -15,21 +15,22 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.clients.sender import Sender
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.flow.config import FlowConfig, Policy
+from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.lease import Held
+from broker_core.settings import LimitPolicy
 from tests.broker_core.clients.test_sender import LOST, REFUSED, flaky
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
-POLICIES: list[Policy] = ["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
+POLICIES: list[LimitPolicy] = ["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 
 
-def full_queue(policy: Policy) -> VirtualBroker:
+def full_queue(policy: LimitPolicy) -> VirtualBroker:
     """A queue `jobs` that is full of a message that somebody holds: no policy can push it out."""
     virtual = VirtualBroker(1)
     virtual.broker.queues.create(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy=policy))
@@ -57,7 +58,7 @@ def failure(batch: Batch) -> BrokerError:
 @pytest.mark.promise("32")
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("end", ["delivery timeout", "withdrawn", "closed", "no retries"])
-def test_what_no_policy_let_in_in_time_is_never_stored(policy: Policy, end: str):
+def test_what_no_policy_let_in_in_time_is_never_stored(policy: LimitPolicy, end: str):
     virtual = full_queue(policy)
     made = sender(virtual, retries=0 if end == "no retries" else 1_000)
     batches = [send(made, b"first"), send(made, b"second")]
@@ -147,7 +148,7 @@ def ways(producer: Producer, way: str) -> None:
 @pytest.mark.promise("32")
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("way", ["publish", "publish with a key", "publish_many"])
-def test_a_publish_that_timed_out_is_not_stored_when_there_is_room(host: BrokerHost, policy: Policy, way: str):
+def test_a_publish_that_timed_out_is_not_stored_when_there_is_room(host: BrokerHost, policy: LimitPolicy, way: str):
     admin = Admin(host)
     admin.create_queue("jobs", flow=FlowConfig(max_messages=1, policy=policy))
     producer, worker = Producer(host), QueueConsumer(host, "jobs")

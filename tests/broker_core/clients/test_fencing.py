@@ -8,7 +8,7 @@ import pytest
 
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.membership import ConsumerConfig
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from tests.broker_core.clients.virtual_broker import VirtualBroker

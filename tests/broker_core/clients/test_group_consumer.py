@@ -17,8 +17,8 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.middleware import Context, Middleware
 from broker_core.clients.producer import Producer
 from broker_core.clients.serializers import JsonSerializer
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.log.config import LogConfig

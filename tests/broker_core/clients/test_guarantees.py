@@ -15,7 +15,7 @@ import pytest
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.effects import SqliteEffects
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from tests.broker_core.clients.virtual_broker import VirtualBroker

@@ -136,7 +136,7 @@ from broker_core.operations.topics import (
     LogSettings,
     RemoveSchemaRule,
     SetSchemaRule,
-    TopicConfig,
+    TopicConfiguration,
 )
 from broker_core.queues.config import QueueConfig
 from broker_core.schemas.rule import SchemaRule
@@ -160,8 +160,8 @@ ASKED: list[Request[Any]] = [
     ListTopics(),
     DescribeTopic(topic="orders"),
     DescribeTopic(topic="nothing"),
-    TopicConfig(topic="orders"),
-    TopicConfig(topic="nothing"),
+    TopicConfiguration(topic="orders"),
+    TopicConfiguration(topic="nothing"),
     ConfigureTopic(topic="orders", log=LogSettings(retention_ms=None)),
     ConfigureTopic(topic="nothing"),
     AddPartitions(topic="orders", total=3),
@@ -179,7 +179,7 @@ ASKED: list[Request[Any]] = [
     DescribeQueue(queue="nothing"),
     QueueConfiguration(queue="mail"),
     QueueConfiguration(queue="copy"),
-    TopicConfig(topic="mail"),
+    TopicConfiguration(topic="mail"),
     Peek(queue="mail"),
     PurgeQueue(queue="mail"),
     UndoPurgeQueue(queue="mail"),

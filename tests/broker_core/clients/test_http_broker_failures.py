@@ -109,6 +109,14 @@ def test_what_may_be_done_already_is_not_repeated_after_a_wait_either():
         assert len(asked) == 1
 
 
+def test_an_answer_that_is_too_large_is_asked_for_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("broker_core.clients.http_broker._MOST_BYTES", 1_000)
+    with answering(*[response("200 OK", b" " * 2_000)] * 4) as (url, asked):
+        error = told(url, ListTopics())
+    assert (error.code, len(asked)) == (ErrorCode.REQUEST_TOO_LARGE, 1)
+    assert "its reply has more than 1,000 bytes" in str(error)
+
+
 def test_an_answer_that_does_not_come_or_not_whole_is_not_waited_for_longer():
     for answer in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n{"):
         with answering(answer, then_s=30) as (url, _asked):

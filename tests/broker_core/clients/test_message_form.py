@@ -11,7 +11,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.message_form import Serializer, check_form, explained
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS
 from broker_core.log.config import LogConfig
@@ -20,7 +20,7 @@ from broker_core.queues.config import QueueConfig
 
 MISTYPED: list[dict[str, Any]] = [
     {"headers": (("trace", "abc"),)},
-    {"headers": (("trace", None),)},
+    {"headers": (("trace", 5),)},
     {"headers": ((b"trace", b"abc"),)},
     {"headers": (("\ud800", b""),)},
     {"headers": (("trace",),)},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import zlib
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 import pytest
@@ -186,6 +186,19 @@ def test_a_message_that_middleware_moves_is_an_error_and_not_a_lost_offset():
     with pytest.raises(BrokerError) as caught:
         row.incoming(stored(5))
     assert caught.value.code is ErrorCode.MIDDLEWARE_FAILED
+
+
+def test_what_a_middleware_raises_is_told_in_one_sentence_in_both_directions():
+    def broken(_found: object) -> NoReturn:
+        raise ValueError("No such key.")
+
+    row = chain(Transform(broken, broken))
+    with pytest.raises(BrokerError) as sent:
+        row.outgoing("t", message())
+    assert str(sent.value) == "A middleware failed: Transform raised ValueError: No such key."
+    with pytest.raises(BrokerError) as fetched:
+        row.incoming(stored(5))
+    assert str(fetched.value) == "A middleware failed: Transform raised ValueError: No such key, at t/0@5."
 
 
 def test_a_window_of_nothing_is_refused():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from broker_core import Admin, BrokerHost, Message, Producer, ProducerConfig
-from broker_core.clients.producer import Throttle
+from broker_core.clients.throttle import Throttle
 from broker_core.errors import BrokerError, ErrorCode
 
 WAYS: dict[str, Callable[[Producer], object]] = {

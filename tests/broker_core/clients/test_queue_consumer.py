@@ -11,7 +11,7 @@ import pytest
 from broker_core.clients.middleware import Context, Middleware
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.queues.config import QueueConfig

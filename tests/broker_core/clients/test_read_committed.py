@@ -6,6 +6,7 @@ from collections import Counter
 
 from broker_core.log.batch import ProducerStamp
 from broker_core.messages import Message
+from broker_core.operations.messages import ReadMessages
 from broker_core.transactions.transaction import Identity
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
@@ -56,6 +57,17 @@ def test_it_reads_up_to_the_first_open_transaction_and_the_rest_when_that_has_en
     assert read(virtual, consumer) == []
     first.end(commits=True)
     assert read(virtual, consumer) == [b"a", b"b"]
+
+
+def test_who_reads_without_a_consumer_comes_past_the_markers_to_the_end():
+    virtual = VirtualBroker(1)
+    shop = Transactions(virtual, "shop")
+    shop.publish(b"a")
+    shop.end(commits=True)
+    first = virtual.broker.handle(virtual.now_ns, ReadMessages(topic="commits", partition=0)).result()
+    assert ([message.value for message in first.messages], first.next_offset, first.end_offset) == (["a"], 1, 2)
+    rest = ReadMessages(topic="commits", partition=0, offset=first.next_offset)
+    assert virtual.broker.handle(virtual.now_ns, rest).result().next_offset == 2
 
 
 def test_a_fetch_that_waits_at_the_last_stable_offset_is_served_when_the_transaction_ends():

@@ -17,8 +17,8 @@ from broker_core.clients.batches import Receipt
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.record_accumulator import MOST_ENTRIES, SMALL_BYTES
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import Host
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import Host
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message

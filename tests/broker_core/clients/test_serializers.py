@@ -20,7 +20,7 @@ from broker_core.clients.serializers import (
 )
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_MESSAGE_BYTES
-from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.languages import SchemaKind
 from broker_core.schemas.registry import SchemaRegistry
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from broker_core.clients.producer import Producer
-from broker_core.clients.simple_queue import SimpleQueue, to_json
+from broker_core.clients.simple_queue import SimpleQueue
 from broker_core.clock import NS_PER_MS
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.queues.config import QueueConfig
 from tests.broker_core.admin import Admin
@@ -35,7 +36,7 @@ def host() -> Iterator[BrokerHost]:
 def test_d1_the_three_json_forms(host: BrokerHost):
     queue = SimpleQueue(host, "mail")
     stored = queue.on_msg_received(json.dumps(GIVEN))
-    assert json.loads(to_json(stored)) == {
+    assert json.loads(msgspec.json.encode(stored)) == {
         "id": "m-1",
         "timestamp": "2026-11-21T03:00:00.000000Z",
         "payload": {"order": 7},
@@ -46,7 +47,7 @@ def test_d1_the_three_json_forms(host: BrokerHost):
     assert urgent is not None and urgent.id == "m-1"
     pulled = queue.pull_msg()
     assert pulled is not None
-    form = json.loads(to_json(pulled))
+    form = json.loads(msgspec.json.encode(pulled))
     assert form.keys() == {"id", "timestamp", "payload", "message_type", "priority"}
     assert (form["payload"], form["message_type"], form["priority"]) == (["any", "json", None], "list", 2)
     assert form["timestamp"].endswith("Z")
@@ -55,7 +56,7 @@ def test_d1_the_three_json_forms(host: BrokerHost):
 @pytest.mark.promise("D2")
 @pytest.mark.parametrize("config_of", ["file", "fsync"])
 def test_d2_what_was_published_or_received_is_stored_when_the_call_returns(tmp_path: Path, config_of: str):
-    from broker_core.engine.host_loop import HostConfig
+    from broker_core.engine.host import HostConfig
     from broker_core.log.config import LogConfig
 
     config = HostConfig(log=LogConfig(durability=config_of))  # type: ignore[arg-type]

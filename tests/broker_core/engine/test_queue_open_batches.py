@@ -27,7 +27,7 @@ from broker_core import (
 )
 from broker_core.clients.queue_consumer import Delivery
 from broker_core.engine import open_batches
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.host import HostConfig
 from broker_core.events import Event, EventKind
 from tests.long_form import examples
 

@@ -160,3 +160,33 @@ def test_a_snapshot_that_takes_long_is_taken_now_and_then_and_comes_to_be_the_pr
     finally:
         engine.close()
         large.loop.close()
+
+
+class _Quiet(Ticking):
+    """Nothing is due before `first_ns`, and then one event; or nothing ever for None."""
+
+    def __init__(self, first_ns: int | None) -> None:
+        self.loop, self.events = Loop(), EventStream()
+        if first_ns is not None:
+            self.loop.timers.at(first_ns, lambda now_ns: self.events.emit(now_ns, EventKind.FAULT))
+
+
+@pytest.mark.parametrize(("first_h", "until_h"), [(2, 3), (None, 3), (2, None)])
+def test_a_session_in_which_nothing_is_due_for_hours_steps_and_ends(first_h: int | None, until_h: int | None) -> None:
+    hour_ns = 3_600 * NS_PER_S
+    quiet = _Quiet(None if first_h is None else first_h * hour_ns)
+    engine = Engine(quiet, until_ns=None if until_h is None else until_h * hour_ns)
+    engine.step().result(10)
+    assert (engine.status.time_ns, quiet.events.count) == ((first_h or until_h or 0) * hour_ns, int(first_h == 2))
+    engine.express()
+    eventually(lambda: engine.status.mode is Mode.FINISHED, engine)
+    assert engine.status.time_ns == (until_h or first_h or 0) * hour_ns
+    engine.close()
+
+
+def test_express_reaches_what_is_due_in_hours() -> None:
+    engine = Engine(_Quiet(2 * 3_600 * NS_PER_S), until_ns=3 * 3_600 * NS_PER_S)
+    engine.express()
+    eventually(lambda: engine.status.mode is Mode.FINISHED, engine)
+    assert engine.latest.events == 1
+    engine.close()

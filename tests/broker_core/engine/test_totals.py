@@ -6,7 +6,7 @@ from pathlib import Path
 
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.messages import Message
 from broker_core.snapshots import Totals
 from tests.broker_core.admin import Admin

@@ -9,12 +9,13 @@ import pytest
 
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.host import HostConfig
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
+from broker_core.groups.offsets import OffsetStore
 from tests.broker_core.admin import Admin
 
 
@@ -110,3 +111,26 @@ def test_a_disk_that_goes_on_refusing_is_told_of_once_until_it_takes_something_a
     assert [record.getMessage() for record in caplog.records] == [
         "the broker could not write everything and is trying again: The disk refused: the disk is full."
     ] * 2
+
+
+def test_where_offsets_cannot_be_written_those_who_wait_do_not_hold_up_the_tick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    host = BrokerHost(tmp_path)
+    writer = host._writer
+    assert writer is not None
+    writer.abandon()
+    writer._stopping, writer._tick_s = False, 0.0
+    done: list[str] = []
+
+    def flush() -> None:
+        done.append("flush")
+        writer._stopping = len(done) > 3
+        raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+
+    monkeypatch.setattr(OffsetStore, "awaited", True)
+    monkeypatch.setattr(writer, "_flush", flush)
+    monkeypatch.setattr(writer, "_save_and_clean", lambda: done.append("tick"))
+    writer._work()
+    assert "tick" in done
+    host.crash()

@@ -96,6 +96,13 @@ def test_it_is_told_when_it_begins_and_when_its_time_is_over():
     assert over.detail == {"ended": "fault fault-1"}
 
 
+@pytest.mark.parametrize(
+    ("every", "said"), [(2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (21, "21st"), (112, "112th")]
+)
+def test_how_often_it_is_met_is_said_in_words(every: int, said: str):
+    assert ClientFault(effect="drop", every=every).what == f"connection dropped: every request, every {said}"
+
+
 def test_the_first_that_is_due_is_met_and_each_counts():
     bench = Bench()
     slow = bench.faults.begin(0, ClientFault(effect="delay", delay_ms=10, every=2, name="slow"))
@@ -107,7 +114,7 @@ def test_what_it_holds_goes_on_at_its_end():
     bench = Bench()
     held = bench.faults.begin(0, ClientFault(effect="hold", api="JoinGroup", client="biller", times=1))
     assert bench.faults.judge(1, JOIN) == held
-    over = bench.faults.over(held.name)
+    over = bench.faults.ended(held.name)
     assert not over.done
     bench.faults.end(2, held.name)
     assert over.done

@@ -90,7 +90,7 @@ def test_of_a_number_that_is_at_least_so_much_only_what_is_above_is_known(text, 
         ("lag > 5 and", 12, "missing at the end"),
         ("lag > 5 s", 7, "like 100"),
         ("time_left > 5", 13, "like 5 s"),
-        ("lag >", 6, "comes a value"),
+        ("lag >", 6, "a value is missing"),
         ("> 5", 1, "name of a field"),
         ("(lag > 5", 1, "not closed"),
         ("lag > 5)", 8, "never opened"),
@@ -200,6 +200,7 @@ def test_a_field_may_be_asked_of_one_thing():
     assert not parse('lag("billing") > 5', fields).matches(row)
     # Where nothing may be asked of one thing, a bracket holds words as ever.
     assert parse("group (a or b)", FIELDS).matches({"": "a group a"})
+    assert parse('group (a) "contains"').matches({"": "a group contains"})
     for text in ("lag() < 5", "lag(a b) < 5", "lag(", 'lag("a" < 5', "lag(5 or 6) < 7"):
         with pytest.raises(FilterError, match="one name, as in lag"):
             parse(text, fields)
@@ -211,6 +212,10 @@ def test_a_field_that_is_asked_of_one_thing_and_is_not_there_is_said():
         ('lagg("indexers") > 20', "There is no field lagg here; did you mean lag?", 1),
         ("lagg(indexers) contains 2", "did you mean lag?", 1),
         ('topic("orders") = x', "topic does not refer to a single thing; remove the brackets", 6),
+        ('lag("a") 5 6', "After lag(a) comes an operator, such as =.", 10),
+        ('lag("a") and topic = x', "After lag(a) comes an operator", 10),
+        ('lag("a") "contains" 6', "After lag(a) comes an operator", 10),
+        ('lag("a")', "After lag(a) comes an operator", 9),
     ):
         with pytest.raises(FilterError) as wrong:
             parse(text, fields)

@@ -6,8 +6,8 @@ from typing import Any
 
 from broker_core.clock import NS_PER_MS
 from broker_core.events import Event, EventStream
-from broker_core.flow.config import FlowConfig, OfferResult
-from broker_core.flow.gate import Gate
+from broker_core.flow.config import FlowConfig
+from broker_core.flow.gate import Gate, OfferResult
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from broker_core.events import EventStream
 from broker_core.flow.adaptive import AdaptiveInterval
-from broker_core.flow.config import FlowConfig, OfferResult
-from broker_core.flow.gate import Gate
+from broker_core.flow.config import FlowConfig
+from broker_core.flow.gate import Gate, OfferResult
 from broker_core.timers import Timers
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.flow.config import ANSWERS, Answer, FlowConfig, OfferResult
-from broker_core.flow.gate import Obstacle
+from broker_core.flow.config import FlowConfig
+from broker_core.flow.gate import ANSWERS, Answer, Obstacle, OfferResult
 from tests.broker_core.flow.gate_setup import GateSetup
 from tests.long_form import examples
 
@@ -209,6 +209,16 @@ def test_a_producer_that_stops_leaves_the_line():
     assert next_one.result() is OfferResult.ADMITTED
 
 
+def test_a_producer_that_stops_may_withdraw_the_rest_itself():
+    setup = GateSetup(max_messages=1)
+    setup.offer("1")
+    first, second = setup.offer("2", "q"), setup.offer("3", "q")
+    first.then(lambda _reply: setup.gate.withdraw(setup.now_ns, second))
+    assert setup.gate.leave(setup.now_ns, "q") == 1
+    assert (fails(first), fails(second)) == (ErrorCode.CLOSED, ErrorCode.REQUEST_TIMED_OUT)
+    assert (setup.gate.waiting, setup.gate.counts.rejected) == (0, 2)
+
+
 def test_an_error_in_storing_reaches_its_producer_and_nobody_else():
     setup = GateSetup(max_messages=1)
     setup.offer("1")
@@ -336,12 +346,15 @@ def test_depth_stays_below_the_limit_and_the_counters_add_up(policy, limit, max_
         messages, size_bytes, _ = setup.depth()
         assert messages <= limit
         assert max_bytes is None or size_bytes <= max_bytes
+        view = setup.gate.view(setup.now_ns)
+        assert (view.depth, view.limit) == (messages, limit)
+        assert (view.depth_bytes, view.limit_bytes) == (0 if max_bytes is None else size_bytes, max_bytes)
         settled = counts.admitted + counts.rejected + counts.dropped + counts.failed
         assert counts.offered == settled + setup.gate.waiting
         assert policy == "block" or setup.gate.waiting == 0
         numbers = [int(name) for name in setup.names()]
         assert numbers == sorted(numbers)
-        assert {client for client, _ in setup.gate.view(setup.now_ns).blocked} == blocked(setup)
+        assert {client for client, _ in view.blocked} == blocked(setup)
         in_events = sum(event.count for event in setup.events if event.kind.value in ("rejected", "dropped"))
         assert in_events == counts.rejected + counts.dropped
 
@@ -362,7 +375,7 @@ def test_who_waits_is_refused_once_when_a_reader_that_refuses_is_full():
     setup = GateSetup(max_messages=1)
     setup.offer("1")
     waiting = setup.offer("2", "q")
-    setup.gate.readers = lambda _count: Obstacle(Answer.REFUSE, "mails is full", "mails")
+    setup.gate.reader_obstacle = lambda _count: Obstacle(Answer.REFUSE, "mails is full", "mails")
     setup.consume()
     assert waiting.result() is OfferResult.REFUSED
     assert setup.gate.waiting == 0

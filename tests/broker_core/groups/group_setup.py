@@ -36,7 +36,11 @@ class GroupSetup:
             stream,
             self.timers,
             store or OffsetStore(),
-            Reads(self.end_offset, lambda topic: self.partitions.get(topic, 0), lambda: self.partitions),
+            Reads(
+                end_offset=self.end_offset,
+                partitions_of=lambda topic: self.partitions.get(topic, 0),
+                topic_names=lambda: self.partitions,
+            ),
             GroupConfig(**{"initial_rebalance_delay_ms": 1_000, **config}),
         )
 

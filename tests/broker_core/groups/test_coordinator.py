@@ -312,7 +312,7 @@ def test_a_leader_that_gives_a_partition_twice_is_refused():
     reply = first.sync({one.result().member_id: same, two.result().member_id: same})
     assert isinstance(reply.error, BrokerError) and reply.error.code is ErrorCode.INVALID_REQUEST
     assert str(reply.error) == (
-        "The request is invalid: the leader of group indexers gave commits-3 to both indexer-1-1 and indexer-2-2."
+        "This is not possible: the leader of group indexers gave commits-3 to both indexer-1-1 and indexer-2-2."
     )
     assert setup.state == "Completing rebalance" and owners(setup) == {}
     assert first.sync({one.result().member_id: same}).result().assignment == same

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from broker_core.broker.group_offsets import Committer
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.broker_core.recording.folded import fold
 
@@ -11,7 +12,7 @@ from tests.broker_core.recording.folded import fold
 def test_what_was_deleted_is_no_lag_live_and_folded():
     virtual = VirtualBroker(1)
     virtual.publish(b"a", b"b", b"c", b"d", b"e")
-    virtual.broker.offsets.commit(0, "g", "c", "", -1, {("commits", 0): 0}, backwards=True)
+    virtual.broker.offsets.commit(0, "g", Committer.of("c"), {("commits", 0): 0}, backwards=True)
     before = msgspec.structs.replace(virtual.broker.snapshot(0), events=len(virtual.events))
     known = len(virtual.events)
     virtual.broker.cleaning.delete_records(0, "commits", 0, 5)

@@ -11,7 +11,7 @@ import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles
-from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
+from broker_core.groups.offset_journal import FlushedRows, GroupRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import CorruptTable
 from broker_core.groups.offsets import GroupNumbers, OffsetStore
 from broker_core.messages import OffsetAndMetadata
@@ -206,7 +206,7 @@ def test_a_row_that_makes_no_sense_is_damage(tmp_path):
 def test_a_journal_cut_at_any_byte_gives_a_state_that_was_flushed(tmp_path):
     files = DiskFiles(tmp_path)
     journal = OffsetJournal(files, "j", durable=True)
-    frames = [Changes([OffsetRow("g", "t", number, number)], [GroupRow("g", number)]) for number in range(4)]
+    frames = [FlushedRows([OffsetRow("g", "t", number, number)], [GroupRow("g", number)]) for number in range(4)]
     journal.rewrite(frames[0])
     ends = [files.size("j")]
     for frame in frames[1:]:
@@ -390,6 +390,26 @@ def test_a_death_between_journal_and_file_is_no_damage(tmp_path: Path):
     commit(store, "billing", "orders", 0, 3)
     ticket = store.begin_flush()
     assert ticket is not None and store._journal is not None
+    store._journal.append(ticket.changes)
+    store.abandon()
+    found = OffsetStore(path)
+    assert (found.corruption, committed(found)) == ("", 3), "the journal has it"
+    found.close()
+
+
+def test_a_death_after_a_failed_flush_is_no_damage(tmp_path: Path, monkeypatch):
+    path = tmp_path / "offsets.sqlite"
+    store = OffsetStore(path)
+    commit(store, "billing", "orders", 0, 1)
+    store.flush()
+    commit(store, "billing", "orders", 0, 3)
+    assert store._journal is not None
+    with monkeypatch.context() as full:
+        full.setattr(store._journal, "append", Mock(side_effect=BrokerError(ErrorCode.STORAGE_ERROR, "full")))
+        with pytest.raises(BrokerError):
+            store.flush()
+    ticket = store.begin_flush()
+    assert ticket is not None
     store._journal.append(ticket.changes)
     store.abandon()
     found = OffsetStore(path)

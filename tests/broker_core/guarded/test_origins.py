@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.guarded.origins import Origin, is_named_so, origin_of
+from broker_core.guarded.origins import Origin, is_dead_letter_name, origin_of
 from broker_core.messages import Headers
 
 SPRING = (
@@ -53,5 +53,6 @@ def test_origin_cause_and_attempts(headers: Headers, origin: Origin | None) -> N
 
 
 def test_names() -> None:
-    assert all(map(is_named_so, ("orders.DLT", "orders-dlq", "orders.dlq", "orders-dlt", "dlq.orders", "a_DLQ")))
-    assert not any(map(is_named_so, ("orders", "dltorders", "dlq", "orders.dlqs")))
+    names = ("orders.DLT", "orders-dlq", "orders.dlq", "orders-dlt", "dlq.orders", "a_DLQ")
+    assert all(map(is_dead_letter_name, names))
+    assert not any(map(is_dead_letter_name, ("orders", "dltorders", "dlq", "orders.dlqs")))

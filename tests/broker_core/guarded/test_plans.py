@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.guarded.offsets import OffsetChange, OffsetsPlan, State, changes_of, offset_changes, whole
+from broker_core.guarded.offsets import OffsetChange, OffsetsPlan, State, changes_of, unchanged, why_stale
 from broker_core.guarded.redrive import (
     HEADER,
     MOST_TIMES,
     Choice,
-    Copy,
-    Judge,
+    LetterJudge,
     LettersTo,
-    Progress,
+    RedriveCopy,
+    RedriveProgress,
     previewed,
     redrive_changes,
     run_of,
@@ -50,19 +50,21 @@ COMMITTED = st.builds(OffsetAndMetadata, st.integers(0, 1 << 40), st.text(max_si
 @settings(max_examples=examples(1_000), deadline=None)
 @given(st.dictionaries(PLACES, COMMITTED), st.dictionaries(PLACES, st.integers(0, 1 << 40)))
 def test_an_undo_puts_back_exactly_what_was(state, wanted):
-    plan = OffsetsPlan(cluster="c", group="g", says="to there", changes=changes_of(state, wanted), before=whole(state))
+    plan = OffsetsPlan(
+        cluster="c", group="g", says="to there", changes=changes_of(state, wanted), before=unchanged(state)
+    )
     there = after(state, plan.changes)
     assert {place: there[place].offset for place in wanted} == wanted
     back = plan.undo()
     # It holds exactly as long as nobody has committed since.
     topics = {each.topic: "" for each in plan.changes}
-    assert offset_changes(back, there, (), "c", topics, {}) == []
+    assert why_stale(back, there, (), "c", topics, {}) == []
     assert after(there, back.changes) == state == after({}, plan.before)
     # It comes back whole from where it is kept.
     assert msgspec.json.decode(msgspec.json.encode(plan), type=OffsetsPlan) == plan
     for each in plan.changes:
         moved = {**there, each.place: OffsetAndMetadata(there[each.place].offset + 1)}
-        assert len(offset_changes(back, moved, (), "c", topics, {})) == 1
+        assert len(why_stale(back, moved, (), "c", topics, {})) == 1
 
 
 def test_a_plan_of_offsets_says_what_has_changed():
@@ -70,7 +72,7 @@ def test_a_plan_of_offsets_says_what_has_changed():
     changes = changes_of(state, {("orders", 0): 2, ("orders", 1): 9})
     plan = OffsetsPlan(cluster="c", group="shop", says="", changes=changes, topics={"orders": "a"})
     assert (plan.read_again, plan.skipped) == (3, 2)
-    assert offset_changes(plan, state, (), "c", {"orders": "a"}, {("orders", 1): (0, 9)}) == []
+    assert why_stale(plan, state, (), "c", {"orders": "a"}, {("orders", 1): (0, 9)}) == []
     for told, arguments in {
         "shop has 1 member: w-1; stop them first": (state, ("w-1",), "c", {"orders": "a"}, {}),
         "this is the cluster d": (state, (), "d", {"orders": "a"}, {}),
@@ -85,7 +87,7 @@ def test_a_plan_of_offsets_says_what_has_changed():
         ),
         "there is no 9": (state, (), "c", {"orders": "a"}, {("orders", 1): (0, 8)}),
     }.items():
-        (said,) = offset_changes(plan, *arguments)
+        (said,) = why_stale(plan, *arguments)
         assert told in said
 
 
@@ -94,8 +96,8 @@ OFFSETS = st.sets(st.integers(0, 5_000), max_size=200)
 
 @given(OFFSETS, OFFSETS)
 def test_progress_survives_its_commit(done, sending):
-    text = Progress(run_of(sorted(done)), run_of(sorted(sending))).encoded()
-    found = Progress.decoded(text, "here")
+    text = RedriveProgress(run_of(sorted(done)), run_of(sorted(sending))).encoded()
+    found = RedriveProgress.decoded(text, "here")
     assert list(found.done) == list(run_of(sorted(done)))
     assert list(found.sending) == list(run_of(sorted(sending)))
     assert found.offset == max(done, default=-1) + 1
@@ -104,7 +106,7 @@ def test_progress_survives_its_commit(done, sending):
 @pytest.mark.parametrize("text", ["", "hello", "2 abc", "1 ~", "1 a b c", "1 abcde"])
 def test_what_another_program_has_committed_is_no_progress(text):
     with pytest.raises(BrokerError) as failed:
-        Progress.decoded(text, "orders-dlt/0")
+        RedriveProgress.decoded(text, "orders-dlt/0")
     assert failed.value.code is ErrorCode.DAMAGED
 
 
@@ -116,9 +118,9 @@ def letter(offset: int, *, times: int = 0, topic: str = "orders", partition: int
     return StoredMessage("orders-dlt", 0, offset, 1_000 + offset, 0, key, b"v", tuple(headers))
 
 
-def judge(choice: Choice | None = None, done: Runs[bool] | None = None) -> Judge:
+def judge(choice: Choice | None = None, done: Runs[bool] | None = None) -> LetterJudge:
     partitions = {"orders": 3, "other": 2, "orders-dlt": 1}
-    return Judge(
+    return LetterJudge(
         choice or Choice(topic="orders-dlt"),
         {0: done or Runs()},
         None,
@@ -129,14 +131,14 @@ def judge(choice: Choice | None = None, done: Runs[bool] | None = None) -> Judge
 
 def test_a_copy_has_key_value_headers_and_time_of_its_letter_and_says_what_redrove_it():
     found = judge().judge(letter(4))
-    assert isinstance(found, Copy)
+    assert isinstance(found, RedriveCopy)
     assert (found.topic, found.partition, found.source) == ("orders", 1, 4)
     copy = found.message
     assert (copy.key, copy.value, copy.timestamp_ms) == (b"k", b"v", 1_004)
     assert copy.headers == (*letter(4).headers, (HEADER, b"1 orders-dlt/0@4"))
     assert (times_redriven(copy), source_of(copy)) == (1, "orders-dlt/0@4")
     again = judge(Choice(topic="orders-dlt", again=True)).judge(letter(5, times=1))
-    assert isinstance(again, Copy) and times_redriven(again.message) == 2
+    assert isinstance(again, RedriveCopy) and times_redriven(again.message) == 2
     assert [name for name, _ in again.message.headers].count(HEADER) == 1
 
 

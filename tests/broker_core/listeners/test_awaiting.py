@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.awaiting import awaited
 from broker_core.replies import Reply

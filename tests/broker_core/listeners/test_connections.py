@@ -8,7 +8,7 @@ import time
 import pytest
 
 from broker_core.clock import NS_PER_S
-from broker_core.listeners.connections import ApiView, Connection, Connections, Served
+from broker_core.listeners.connections import ApiView, Connection, Connections, Served, quantile
 
 
 class Clock:
@@ -99,11 +99,17 @@ def test_the_requests_of_a_connection_are_counted_by_api_and_outlive_it(monkeypa
     answer(one, "Metadata", 7, "last")
     answer(other, "Fetch", 1)
     expected = (
-        ApiView("Produce", 200, 151, 200, 20_000, 2_000, 0, ""),  # of the last 100
-        ApiView("Metadata", 2, 7, 7, 200, 20, 2, "last"),
+        ApiView("Produce", 200, 150, 199, 20_000, 2_000, 0, ""),  # of the last 100
+        ApiView("Metadata", 2, 5, 7, 200, 20, 2, "last"),
     )
     assert connections.apis(one.id) == expected
     connections.closed(one)
     assert connections.apis(one.id) == expected
     assert [view.api for view in connections.apis(other.id)] == ["Fetch"]
     assert connections.apis(99) == ()
+
+
+def test_a_quantile_is_the_least_value_that_such_a_part_does_not_exceed() -> None:
+    values = range(100, 0, -1)
+    assert [quantile(values, part) for part in (0.0, 0.5, 0.99, 1.0)] == [1, 50, 99, 100]
+    assert (quantile([3, 7], 0.5), quantile([7], 0.99), quantile((), 0.5)) == (3, 7, 0)

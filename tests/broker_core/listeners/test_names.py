@@ -177,7 +177,7 @@ def test_no_api_names_what_may_not_be_read(opened: Opened, api: Any):
     for body in KAFKA[api.name]:
         assert isinstance(body, dict)
         answer = served(opened.host, opened.kafka, api.key, api.newest, body, LOW)
-        frame = response(Header(api.key, api.newest, 1), api.newest, answer)
+        frame = response(Header(api.key, api.newest, 1), answer)
         assert b"secret" not in frame
         assert topic_id not in frame
         told += frame
@@ -203,7 +203,7 @@ def test_the_id_of_what_may_not_be_read_tells_no_name(opened: Opened, name: str)
     (rows,) = (field for field, value in body.items() if isinstance(value, list))
     body[rows] = [{**row, "topic_id": topic_id} for row in body[rows]]
     answer = served(opened.host, opened.kafka, api.key, api.newest, body, LOW)
-    frame = response(Header(api.key, api.newest, 1), api.newest, answer)
+    frame = response(Header(api.key, api.newest, 1), answer)
     assert topic_id.bytes in frame
     assert b"secret" not in frame
 

@@ -4,16 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.limits import MAX_BATCH_RECORDS
 from broker_core.log import batch
-from broker_core.log.batch import (
-    LEAST_RECORDS,
-    MAX_BATCH_RECORDS,
-    ProducerStamp,
-    decode_batch,
-    encode_batch,
-    is_intact,
-    records_alike,
-)
+from broker_core.log.alike_records import LEAST_RECORDS, records_alike
+from broker_core.log.batch import ProducerStamp, decode_batch, encode_batch, is_intact
 from broker_core.messages import Message
 
 # Lengths around those where a number needs one more byte.

@@ -78,8 +78,9 @@ def test_ttl_and_priority_travel_in_reserved_headers():
     assert (plain.headers, plain.ttl_ms, plain.priority, expires_ns(plain)) == ((), None, 0, None)
 
 
-def test_reserved_headers_that_are_no_numbers_mean_nothing():
-    message = Message(b"v", headers=((TTL_HEADER, b"soon"), (PRIORITY_HEADER, b"-1")))
+@pytest.mark.parametrize(("ttl", "priority"), [(b"soon", b"-1"), (b"9" * 5_000, b"9" * 20)])
+def test_reserved_headers_that_are_no_numbers_mean_nothing(ttl: bytes, priority: bytes):
+    message = Message(b"v", headers=((TTL_HEADER, ttl), (PRIORITY_HEADER, priority)))
     (stored,) = decode_batch(bytes(encode_batch(0, 0, [message])[0]), "t", 0, 0)
     assert (stored.ttl_ms, stored.priority) == (None, 0)
 

@@ -5,7 +5,9 @@ import pytest
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles, MemoryFiles
 from broker_core.limits import MAX_PARTITIONS
+from broker_core.log import topic_log
 from broker_core.log.config import LogConfig
+from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner, crc32_partition
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
@@ -37,6 +39,24 @@ def test_an_impossible_number_of_partitions_is_refused(count):
     with pytest.raises(BrokerError) as caught:
         TopicLog(MemoryFiles(), "t", count, config=LogConfig(), epoch_ms=0)
     assert caught.value.code is ErrorCode.INVALID_PARTITIONS
+
+
+def test_partitions_are_added_all_or_none(tmp_path, monkeypatch):
+    def failing(files, directory, topic, partition, **settings):
+        if partition == 2:
+            raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+        return PartitionLog(files, directory, topic, partition, **settings)
+
+    topic = TopicLog(DiskFiles(tmp_path), "t", 1, config=LogConfig(durability="file"), epoch_ms=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(topic_log, "PartitionLog", failing)
+        with pytest.raises(BrokerError, match="full"):
+            topic.add_partitions(3)
+    assert len(topic.partitions) == 1
+    topic.add_partitions(3)
+    for log in topic.partitions:
+        log.append_batch(0, [Message(b"v")])
+    assert [(log.partition, log.end_offset) for log in topic.partitions] == [(at, 1) for at in range(4)]
 
 
 def test_a_name_that_would_leave_the_directory_is_refused():

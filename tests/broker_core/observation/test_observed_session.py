@@ -14,7 +14,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.observation.observed_session import ObservedSession
-from broker_core.observation.peer import Facts, Look
+from broker_core.observation.peer import Look, PeerFacts
 from broker_core.recording.reader import open_session
 from broker_core.simulation.actions.clients import AddConsumer
 from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
@@ -29,7 +29,7 @@ class MadeUpPeer:
     address = "made-up:1"
     epoch_ms = 1_700_000_000_000
     hosts = ("made-up", "orders")
-    facts = Facts("made up", 1.0, 0.0)
+    facts = PeerFacts("made up", 1.0, 0.0)
     left: Look | None = None
 
     def __init__(self) -> None:

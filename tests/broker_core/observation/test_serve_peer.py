@@ -18,8 +18,9 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
+from broker_core.observation.moments import moved
 from broker_core.observation.peer import Look
-from broker_core.observation.serve_peer import ServePeer, moved
+from broker_core.observation.serve_peer import ServePeer
 from broker_core.operations.browse import BrowsePartition, CountKeys, FindOffsets, ListDeadOffsets, ListLogs
 from broker_core.operations.dead_letters import DeadLettersByCause
 from broker_core.operations.faults import ListFaults
@@ -29,7 +30,6 @@ from broker_core.operations.topics import ListTopics
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from broker_core.simulation.simulation import Simulation
-from broker_core.snapshots import Snapshot
 from tests.broker_core.recording.folded import fold
 from tests.broker_core.recording.test_fold import differences, times_of, told
 
@@ -173,16 +173,6 @@ def test_a_token_without_the_right_gets_a_sentence(host: BrokerHost, tmp_path: P
             with contextlib.closing(ServePeer(listener.url, token=token)) as peer, pytest.raises(BrokerError) as caught:
                 peer.open()
             assert caught.value.code is code
-
-
-def test_moments_are_moved_and_durations_are_not(host: BrokerHost, peer: ServePeer) -> None:
-    worked(host, 0)
-    taken = host.call(host.broker.snapshot)
-    later = moved(taken, 1_000)
-    assert moved(later, -1_000) == taken
-    assert later.groups[0].state_since_ns == taken.groups[0].state_since_ns + 1_000
-    assert later.groups[0].offsets == taken.groups[0].offsets
-    assert moved(Snapshot(5, 0), 2) == Snapshot(7, 0)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from broker_core.operations.topics import (
     DescribeTopic,
     ListTopics,
     LogSettings,
-    TopicConfig,
+    TopicConfiguration,
 )
 from tests.broker_core.admin import Admin
 
@@ -30,7 +30,7 @@ def test_an_operation_has_its_result_and_is_saved(tmp_path: Path):
         assert host.ask(PurgeQueue(queue="mail")) == Messages(messages=0)
     with BrokerHost(tmp_path / "data") as host:
         assert [each.name for each in host.ask(ListTopics())] == ["orders"]
-        assert host.ask(TopicConfig(topic="orders")).log.segment_ms == 5_000
+        assert host.ask(TopicConfiguration(topic="orders")).log.segment_ms == 5_000
         assert Admin(host).queues() == ("mail",)
 
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.flow.config import FlowConfig, OfferResult, Policy
-from broker_core.flow.gate import Gate
+from broker_core.flow.config import FlowConfig
+from broker_core.flow.gate import Gate, OfferResult
 from broker_core.queues.lease import Held
 from broker_core.queues.queue import Queue
 from broker_core.replies import Reply
+from broker_core.settings import LimitPolicy
 from tests.broker_core.queues.queue_setup import QueueSetup
 
 
@@ -105,7 +106,7 @@ def test_the_least_urgent_makes_room_for_the_more_urgent():
         st.tuples(st.sampled_from(["offer", "take", "ack", "nack", "wait", "purge"]), st.integers(0, 2)), max_size=50
     ),
 )
-def test_c7_the_counters_add_up(policy: Policy, steps):
+def test_c7_the_counters_add_up(policy: LimitPolicy, steps):
     """offered = accepted + rejected + dropped + parked; accepted = finished + evicted + purged + what is inside."""
     setup = GatedBench(FlowConfig(max_messages=3, policy=policy), priorities=3, max_attempts=2)
     assert setup.gate is not None

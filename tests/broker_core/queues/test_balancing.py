@@ -10,15 +10,15 @@ from broker_core.errors import BrokerError
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.lease import Lease
-from broker_core.queues.waiting_acquires import POLICIES, Candidate, Memory, pick
+from broker_core.queues.waiting_acquires import POLICIES, Balance, Candidate, pick
 from broker_core.replies import Reply
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
 def picks(policy: str, candidates: list[Candidate], count: int) -> list[str]:
-    memory, names = Memory(), []
+    balance, names = Balance(), []
     for _ in range(count):
-        name, memory = pick(policy, candidates, memory)
+        name, balance = pick(policy, candidates, balance)
         names.append(name)
     return names
 
@@ -26,8 +26,8 @@ def picks(policy: str, candidates: list[Candidate], count: int) -> list[str]:
 def test_round_robin_takes_turns_and_lets_newcomers_in():
     candidates = [Candidate("c"), Candidate("a"), Candidate("b")]
     assert picks("round-robin", candidates, 4) == ["a", "b", "c", "a"]
-    assert pick("round-robin", [*candidates, Candidate("bb")], Memory("b"))[0] == "bb"
-    assert pick("round-robin", [Candidate("a")], Memory("z"))[0] == "a"
+    assert pick("round-robin", [*candidates, Candidate("bb")], Balance("b"))[0] == "bb"
+    assert pick("round-robin", [Candidate("a")], Balance("z"))[0] == "a"
 
 
 def test_weights_are_shares_without_bursts():
@@ -56,7 +56,7 @@ def test_without_any_weight_the_takers_take_turns():
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6))
 def test_least_loaded_never_picks_somebody_with_more(loads):
     candidates = [Candidate(f"t{number}", in_flight=load) for number, load in enumerate(loads)]
-    name, _ = pick("least-loaded", candidates, Memory())
+    name, _ = pick("least-loaded", candidates, Balance())
     assert loads[int(name[1:])] == min(loads)
 
 
@@ -67,9 +67,9 @@ def test_least_loaded_takes_turns_among_equals():
 
 @pytest.mark.parametrize("policy", list(POLICIES))
 def test_a_choice_leaves_its_memory_alone(policy):
-    memory = Memory("a", {"a": 3})
-    pick(policy, [Candidate("a"), Candidate("b")], memory)
-    assert memory == Memory("a", {"a": 3})
+    balance = Balance("a", {"a": 3})
+    pick(policy, [Candidate("a"), Candidate("b")], balance)
+    assert balance == Balance("a", {"a": 3})
 
 
 # -- in a queue

@@ -11,8 +11,8 @@ from broker_core.events import EventKind
 from broker_core.flow.config import FlowConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.subscription import BacklogPolicy
 from broker_core.replies import Reply
+from broker_core.settings import LimitPolicy
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
 from tests.broker_core.clients.virtual_broker import VirtualBroker
@@ -24,7 +24,7 @@ def publish(virtual: VirtualBroker, value: str, priority: int = 0, client: str =
     )
 
 
-def full(policy: BacklogPolicy, **config: Any) -> VirtualBroker:
+def full(policy: LimitPolicy, **config: Any) -> VirtualBroker:
     """A subscription with room for two, in which two wait; another one has no limit."""
     virtual = VirtualBroker(1)
     virtual.broker.queues.subscribe(0, "mails", "commits", QueueConfig(**config), max_messages=2, policy=policy)
@@ -125,7 +125,7 @@ def test_a_limit_of_the_topic_and_those_of_subscriptions_hold_together():
     ],
 )
 def test_messages_give_way_in_this_subscription_alone(
-    policy: BacklogPolicy, priority: int, left: list[str], missed: bool
+    policy: LimitPolicy, priority: int, left: list[str], missed: bool
 ):
     virtual = full(policy, priorities=3)
     published = publish(virtual, "c", priority).result()

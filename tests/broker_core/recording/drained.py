@@ -14,4 +14,4 @@ def finish(checker: Checker) -> None:
     gone = {row.reader for row in account.rows() if row.was_deleted}
     for finding in findings(account)["everything_done"]:
         if finding.reader in there - gone and finding.reader and finding.place:
-            raise Violation(finding.what, life_of(checker._events, *finding.place))
+            raise Violation(finding.what, life_of(checker._history.events, *finding.place))

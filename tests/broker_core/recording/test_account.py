@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from broker_core import Admin, BrokerHost, Producer
 from broker_core.events import BROKER_CRASH, READ_OUTSIDE, Event, EventKind
+from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
 from broker_core.recording.account import Account
 from broker_core.recording.reader import open_session
 from broker_core.recording.verdicts import Order, findings, not_known
@@ -64,6 +67,9 @@ def queue(kind: str, first: int, count: int, **more: Any) -> Told:
 QUEUE: Told = ("queue_created", {"count": 1, "group": ""})
 CRASH: Told = ("fault", {"detail": {"fault": BROKER_CRASH}, "group": "", "client": ""})
 COMPACTS: Told = ("topic_created", {"count": 1, "group": "", "detail": {"cleanup": "compact"}})
+GONE: Told = ("topic_deleted", {"group": ""})
+ANEW: Told = ("topic_created", {"count": 1, "group": ""})
+RESTORED: Told = ("topic_created", {"count": 1, "group": "", "cause": "restored"})
 DEAD: Told = ("group_state", {"cause": "Dead"})
 START = (published(), owns("a"), given_to("a", 0, 10), committed("a", 0, 4))
 
@@ -112,6 +118,26 @@ CASES: dict[str, tuple[tuple[Told, ...], dict[str, int]]] = {
         (COMPACTS, published(), owns("a"), given_to("a", 0, 1), given_to("a", 8, 9), committed("a", 0, 9)),
         {"waiting": 1, "acknowledged": 2, "compacted": 7},
     ),
+    "compacted, deleted, and another topic of its name skipped": (
+        (
+            COMPACTS,
+            GONE,
+            ANEW,
+            published(),
+            owns("a"),
+            given_to("a", 0, 3),
+            given_to("a", 7, 10),
+            committed("a", 0, 10),
+        ),
+        {"acknowledged": 6, "skipped_by_reader": 4},
+    ),
+    "compacted, deleted, and restored": (
+        (
+            *(COMPACTS, published(), GONE, RESTORED),
+            *(owns("a"), given_to("a", 0, 1), given_to("a", 8, 9), committed("a", 0, 9)),
+        ),
+        {"waiting": 1, "acknowledged": 2, "compacted": 7},
+    ),
     "the group is deleted, then the log": (
         (published(), owns("a"), given_to("a", 0, 10), committed("a", 0, 10), leaves("a"), DEAD, deleted(10)),
         {"acknowledged": 10},
@@ -147,10 +173,54 @@ def test_what_an_undone_redrive_took_back_is_not_missing() -> None:
     assert (states(account), account.lost(account.rows())) == ({"waiting": 14}, 1)
 
 
+def test_what_is_redriven_is_published_once() -> None:
+    (row,) = account_of(*CASES["redriven"][0]).rows()
+    assert (row.published, row.redriven, row.counts.total()) == (10, 3, 13)
+    taken_back = queue("purged", 11, 2, cause="withdrawn")
+    (row,) = account_of(*CASES["redriven"][0], taken_back).rows()
+    assert (row.published, row.redriven, row.counts.total()) == (10, 1, 11)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_each_message_is_in_one_state(case: str) -> None:
     told, expected = CASES[case]
     assert states(account_of(*told)) == expected
+
+
+def test_what_waits_in_a_subscription_when_the_account_begins_is_its_own() -> None:
+    with BrokerHost() as host:
+        Admin(host).create_topic("orders")
+        host.call(lambda now_ns: host.broker.queues.subscribe(now_ns, "audit", "orders", QueueConfig()))
+        with Producer(host) as producer:
+            producer.publish_many("orders", [Message(b"")] * 3)
+        (row,) = Account(host.call(host.broker.snapshot)).rows()
+    assert (row.source, row.reader, dict(row.counts)) == ("orders", "audit", {"waiting": 3})
+
+
+def test_what_a_subscription_has_done_when_the_account_begins_does_not_wait() -> None:
+    """Nor does what lay in its topic before it existed."""
+
+    def publishes(count: int) -> None:
+        with Producer(host) as producer:
+            producer.publish_many("orders", [Message(b"")] * count)
+
+    def acknowledges(now_ns: int) -> None:
+        queues = host.broker.queues
+        for lease in queues.take(now_ns, "audit", holder="worker", max_messages=2).result():
+            queues.ack(now_ns, lease)
+
+    with BrokerHost() as host:
+        Admin(host).create_topic("orders")
+        publishes(5)
+        host.call(lambda now_ns: host.broker.queues.subscribe(now_ns, "audit", "orders", QueueConfig()))
+        publishes(3)
+        host.call(acknowledges)
+        account = Account(host.call(host.broker.snapshot))
+        host.call(lambda _now_ns: host.events.attach(account))
+        publishes(1)
+        host.call(acknowledges)
+    assert states(account) == {"acknowledged": 2, "before_it_began": 7}
+    assert not findings(account)["everything_done"]
 
 
 AGAIN: dict[str, tuple[tuple[Told, ...], list[tuple[str, int]], bool]] = {

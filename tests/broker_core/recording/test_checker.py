@@ -154,12 +154,12 @@ def lose_on_the_way_out(patch: pytest.MonkeyPatch) -> None:
 
 def exceed_the_depth(patch: pytest.MonkeyPatch) -> None:
     """A gate that lets one message too many through."""
-    full = Gate._full
+    full = Gate._obstacle
 
     def generous(self: Gate, offer: Any) -> Obstacle | None:
         return full(self, offer) if self._depth()[0] > (self.config.max_messages or 0) else None
 
-    patch.setattr(Gate, "_full", generous)
+    patch.setattr(Gate, "_obstacle", generous)
 
 
 def run_first() -> None:

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from broker_core.broker.group_offsets import Committer
 from broker_core.recording.account import Account
 from broker_core.snapshots import PartitionView, Snapshot
 from broker_core.transactions.transaction import PendingOffset
@@ -62,10 +63,10 @@ def test_a_keyframe_and_its_events_are_the_next_keyframe(commits):
             setup.now_ns, "billing", "biller", {("orders", 0): position[0]}, max_messages=offset, deadline_ns=0
         ).result()
         position[0] = fetched[-1].offset + 1
-        setup.broker.offsets.commit(setup.now_ns, "billing", "biller", "", -1, {("orders", 0): position[0]})
+        setup.broker.offsets.commit(setup.now_ns, "billing", Committer.of("biller"), {("orders", 0): position[0]})
 
     position = [0]
-    setup.broker.fetches.begin("billing", "orders", 0, 0)
+    setup.broker.delivery_record.begin("billing", "orders", 0, 0)
     identity = setup.init()
     setup.send(identity, 0, "a", "b", "c")
     setup.send(identity, 1, "d")

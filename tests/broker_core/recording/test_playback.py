@@ -148,6 +148,26 @@ def test_a_payload_is_written_once(tmp_path: Path) -> None:
     assert sizes[0] > 0 and sizes == [sizes[0]] * 3
 
 
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (1, [0]),
+        (2, [0, 9]),
+        (3, [0, 4, 9]),
+        (9, [0, 1, 2, 3, 4, 5, 6, 7, 9]),
+        (10, list(range(10))),
+        (99, list(range(10))),
+    ],
+)
+def test_keyframes_are_spread_from_the_first_to_the_last(tmp_path: Path, most: int, expected: list[int]) -> None:
+    writer = KeyframeWriter(tmp_path)
+    assert list(Keyframes(tmp_path).spread(most)) == []
+    for second in range(10):
+        writer.write(Snapshot(second * NS_PER_S, second))
+    writer.close()
+    assert [snapshot.events for snapshot in Keyframes(tmp_path).spread(most)] == expected
+
+
 @pytest.mark.parametrize("policy", ["block", "reject", "priority_evict"])
 def test_what_a_subscription_holds_up_is_the_same_in_the_past(tmp_path: Path, policy: str) -> None:
     text = f"""\

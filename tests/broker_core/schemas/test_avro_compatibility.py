@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 
 from broker_core.schemas.avro_schema import AvroSchema
 from broker_core.schemas.avro_types import PRIMITIVES
-from broker_core.schemas.compatibility import cannot_read
+from broker_core.schemas.languages import cannot_read
 from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError
 from tests.broker_core.schemas.avro_strategies import evolutions
 from tests.long_form import examples

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from broker_core.schemas.compatibility import cannot_read
 from broker_core.schemas.json_schema import JsonSchema
+from broker_core.schemas.languages import cannot_read
 
 D4, D6, D7 = (f"http://json-schema.org/draft-0{number}/schema#" for number in (4, 6, 7))
 D19, D20 = (f"https://json-schema.org/draft/{year}/schema" for year in ("2019-09", "2020-12"))

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from broker_core.limits import MAX_COMPARISON_STEPS
-from broker_core.schemas.compatibility import cannot_read
 from broker_core.schemas.json_schema import JsonSchema
+from broker_core.schemas.languages import cannot_read
 from broker_core.schemas.problem import InvalidSchemaError
 from tests.broker_core.schemas.json_strategies import DOCUMENTS, pairs
 from tests.long_form import both, examples, form

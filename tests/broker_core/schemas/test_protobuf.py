@@ -11,7 +11,8 @@ from google.protobuf.message_factory import GetMessageClass
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_PROTOBUF_BYTES
-from broker_core.schemas.compatibility import Compatibility, SchemaKind, cannot_read
+from broker_core.schemas.compatibility import Compatibility
+from broker_core.schemas.languages import SchemaKind, cannot_read
 from broker_core.schemas.problem import InvalidSchemaError
 from broker_core.schemas.protobuf_schema import ProtobufSchema
 from broker_core.schemas.registry import SchemaReference, SchemaRegistry, frame

@@ -13,8 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.schemas import compatibility
-from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.compatibility import Compatibility
 from broker_core.schemas.diff import SchemaChange, changes
+from broker_core.schemas.languages import SchemaKind
 from broker_core.schemas.registry import RegistryState, SchemaRegistry, frame
 from tests.long_form import examples
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from broker_core.access import Acl, ClientQuota
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
@@ -134,7 +132,7 @@ def scenario() -> Scenario:
 
 def reset(group: str, target: Target, *, restart_members: bool) -> ResetOffsets:
     """To `target`, in all that `group` reads."""
-    return replace(ResetOffsets.of(group, target, ()), partitions=None, restart_members=restart_members)
+    return ResetOffsets.of(group, target, restart_members=restart_members)
 
 
 class Person:

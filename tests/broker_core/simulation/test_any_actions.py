@@ -15,8 +15,8 @@ from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.subscription import BacklogPolicy
 from broker_core.recording.checker import Checker
+from broker_core.settings import LimitPolicy
 from broker_core.simulation import Simulation
 from broker_core.simulation.actions import UserAction, clients, dead_letters, faults, groups, queues, topics
 from broker_core.simulation.durations import Duration
@@ -108,7 +108,7 @@ class User:
                 topic=dice.choice([topic.name for topic in there.topics] or [queue]),
                 settings=QueueConfig(priorities=2),
                 max_messages=3,
-                policy=dice.choice(get_args(BacklogPolicy)),
+                policy=dice.choice(get_args(LimitPolicy)),
             ),
             lambda: queues.DeleteQueue(queue=queue),
             lambda: queues.PurgeQueue(queue=queue),

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -71,6 +72,15 @@ def test_a_torn_gzip_file_is_an_error_after_what_can_be_read(tmp_path: Path, row
         read(torn)
 
 
+def test_a_damaged_gzip_file_is_an_error(tmp_path: Path, rows: Path) -> None:
+    damaged = bytearray(rows.read_bytes())
+    damaged[10:40] = bytes(each ^ 0xFF for each in damaged[10:40])
+    path = tmp_path / "damaged.jsonl.gz"
+    path.write_bytes(damaged)
+    with pytest.raises(ArrivalError, match="cannot be read"):
+        read(path)
+
+
 def test_constant_rate_has_equal_gaps_and_poisson_the_same_mean() -> None:
     constant = arrivals(RateArrivals(per_s=50, limit=100), random.Random(1), Path)
     times = [at_ns for at_ns, _ in constant]
@@ -134,12 +144,19 @@ def test_a_limit_counts_kept_rows_after_those_that_are_skipped(rows: Path) -> No
         ("a.csv", "time,n\nnoon,1\n", {}, "line 2: 'time' is not a time"),
         ("a.jsonl", '{"time": 1, "p": "high"}\n', {"priority": "p"}, "line 1: 'p' is not a whole number"),
         ("a.jsonl", '{"time": NaN}\n', {}, "line 1: 'time' is not a time"),
+        ("a.jsonl", '{"time": 1' + "0" * 400 + "}\n", {}, "line 1: 'time' is not a time"),
+        ("a.jsonl", '{"time": 0}\n{"time": 1e308}\n', {}, "line 2: 'time' is not a time"),
+        ("a.jsonl", '{"time": 1, "p": Infinity}\n', {"priority": "p"}, "line 1: 'p' is not a whole number"),
+        ("a.jsonl", '{"time": 1, "k": "\\ud800"}\n', {"key": "k"}, "line 1: 'k' has a lone surrogate"),
+        ("a.jsonl", '{"time": 1, "k": "\\ud800"}\n', {"headers": {"h": "k"}}, "line 1: 'k' has a lone surrogate"),
         ("a.jsonl", '{"time": 1}\n' + '{"x": "' + "y" * 1_100_000 + '"}\n', {}, "line 2: more than"),
+        ("a.csv", "time,n\n1," + "x" * 1_100_000 + "\n", {}, "line 2: more than"),
+        ("a.csv", 'time,n\n1,"' + "x\n" * 550_000 + '"\n', {}, "is not CSV"),
         ("a.jsonl", '{"time": 1}\n' + "[" * 100_000 + "\n", {}, "line 2: this is not JSON"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_named(
-    tmp_path: Path, name: str, content: str, options: dict[str, str], words: str
+    tmp_path: Path, name: str, content: str, options: dict[str, Any], words: str
 ) -> None:
     path = tmp_path / name
     path.write_text(content)
@@ -221,8 +238,15 @@ def test_keys_priorities_and_time_to_live_are_drawn_as_asked() -> None:
         {"ttl_ms": 0},
         {"per_s": float("nan")},
         {"per_s": float("inf")},
+        {"limit": -1},
     ],
 )
 def test_senseless_arrivals_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         msgspec.convert({"kind": "rate", "per_s": 1, **wrong}, RateArrivals)
+
+
+@pytest.mark.parametrize("wrong", [{"skip": -1}, {"limit": -1}, {"seconds_per_day": 0}])
+def test_senseless_arrivals_from_a_file_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        msgspec.convert({"kind": "file", "file": "rows.csv", **wrong}, FileArrivals)

@@ -149,6 +149,10 @@ def test_an_error_in_the_newer_parts_names_the_line_too(old: str, new: str, line
             15,
             "c must be text or a whole number, not a list.",
         ),
+        ("count: 2", "count: -2", 18, "count must be at least 0, not -2."),
+        ("count: 2", "count: 2\n    max_poll_messages: 0", 19, "max_poll_messages must be at least 1, not 0."),
+        ("count: 2", "count: 2\n    first: -1", 19, "first must be at least 0, not -1."),
+        ("name: worker\n", "name: worker\n    count: -1\n", 22, "count must be at least 0, not -1."),
         ("count: 2", "count: true", 18, "count must be a whole number, not true."),
         (
             "rate: 0.5",

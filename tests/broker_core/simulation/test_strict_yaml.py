@@ -66,6 +66,26 @@ def test_every_place_has_its_line() -> None:
     assert document.line_of(("topics", 1, "missing")) == 4
 
 
+@pytest.mark.parametrize("unit", ["9", "9_", ".9"])
+def test_a_megabyte_that_is_almost_a_number_is_read_at_once(unit: str) -> None:
+    """With a pattern that tries every place for the point, it would take hours."""
+    text = unit * (1_000_000 // len(unit)) + "x"
+    assert Document(f"a: {text}").value == {"a": text}
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1_.5", 1.5), ("1__0.5", 10.5), (".5", 0.5), ("007", 7.0), ("0_7", 7.0), ("-.5e-1", -0.05), ("1_0e2", 1_000.0)],
+)
+def test_what_is_a_number(text: str, number: float) -> None:
+    assert Document(f"a: {text}").value == {"a": number}
+
+
+@pytest.mark.parametrize("text", ["5.", "01_", "_1", ".", "1._5", "1e", "1.5_0", "1..5", "+", ""])
+def test_what_is_no_number(text: str) -> None:
+    assert Document(f"a: {text}").value == {"a": text or None}
+
+
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_refused_in_words(text: str) -> None:
     try:

@@ -220,6 +220,22 @@ def test_an_edited_dead_letter_is_redriven_as_edited(session: Session) -> None:
     assert (appended.value, appended.key) == (b"second", b"mended")
 
 
+def test_an_undone_redrive_brings_a_dead_letter_back_as_it_was_edited(session: Session) -> None:
+    letter = session.queue("jobs").dead_letters[0]
+    log = session.simulation.broker.logs.partition("jobs", 0)
+    edit = session.do(EditDeadLetter("jobs", letter.offset, "mended"))
+    redriven = session.do(Redrive(queue="jobs", offsets=[letter.offset]))
+    with pytest.raises(BrokerError, match="dead letter"):
+        session.undo(edit)
+    session.undo(redriven)
+    redriven = session.do(Redrive(queue="jobs", offsets=[letter.offset]))
+    assert log.message(log.end_offset - 1).value == b"mended"
+    session.undo(redriven)
+    session.undo(edit)
+    session.do(Redrive(queue="jobs", offsets=[letter.offset]))
+    assert log.message(log.end_offset - 1).value == letter.value
+
+
 def test_what_an_edit_does_not_name_is_redriven_as_it_died() -> None:
     given = Message(b"v", b"k", (("h", b"w"),), ttl_ms=9, priority=2)
     assert EditDeadLetter("jobs", 0, "new").edit().applied_to(given) == replace(given, value=b"new")

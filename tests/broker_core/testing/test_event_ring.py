@@ -10,7 +10,7 @@ from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session
 from broker_core.snapshots import Snapshot
 from broker_core.testing.embedded_broker import EmbeddedBroker
-from broker_core.testing.history import EventRing
+from broker_core.testing.history import KeptEvents
 
 
 def work(broker: EmbeddedBroker) -> None:
@@ -27,7 +27,7 @@ def work(broker: EmbeddedBroker) -> None:
 
 def test_what_has_left_the_ring_is_the_state_before(tmp_path):
     with EmbeddedBroker() as broker:
-        small = EventRing(Snapshot(0, 0), max_events=40)
+        small = KeptEvents(Snapshot(0, 0), max_events=40)
         broker.host.events.attach(small)
         work(broker)
         totals, end_ns = broker.host.broker.views.totals(), broker.host.now_ns

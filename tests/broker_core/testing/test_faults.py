@@ -344,13 +344,13 @@ def test_a_delay_varies(broker: EmbeddedBroker):
 def waits_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the Kafka listener was asked to wait; it does not."""
     waited: list[float] = []
-    later = KafkaConnection._later
+    after = KafkaConnection._after
 
     def at_once(connection: KafkaConnection, delay_s: float) -> Reply[None]:
         waited.append(delay_s)
-        return later(connection, 0)
+        return after(connection, 0)
 
-    monkeypatch.setattr(KafkaConnection, "_later", at_once)
+    monkeypatch.setattr(KafkaConnection, "_after", at_once)
     return waited
 
 

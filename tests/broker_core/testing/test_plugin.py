@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.clients.admin import Admin
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.errors import BrokerError
 from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session
 from broker_core.testing import plugin
@@ -409,12 +412,22 @@ def test_a_bug_of_the_broker_shows_its_frames(pytester, run_pytest):
     assert "topics.py" in told and "AttributeError" in told
 
 
+@pytest.mark.parametrize("installed", [True, False], ids=["below the root", "of the root"])
+def test_own_frames_are_left_out_of_tests_unless_they_are_of_this_package(installed: bool):
+    package = plugin._PACKAGE
+    with pytest.raises(BrokerError) as failed, BrokerHost() as host:
+        Admin(host).create_topic("bad name!", partitions=1)
+    plugin.leave_out_own_frames(failed, package.parent.parent if installed else package.parent)
+    own = [each for each in plugin._frames(failed.tb) if plugin._file(each).is_relative_to(package)]
+    assert bool(own) != installed
+
+
 def test_nothing_of_the_brokers_of_earlier_tests_is_kept(pytester, run_pytest):
     pytester.makepyfile(
         """
         import gc
         import pytest
-        from broker_core.engine.host import BrokerHost
+        from broker_core.engine.broker_host import BrokerHost
 
         alive = []
 

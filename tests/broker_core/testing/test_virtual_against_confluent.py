@@ -15,10 +15,12 @@ import pytest
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.testing.disturbed_actor import as_raised
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from broker_core.testing.virtual_broker import VirtualBroker
-from broker_core.testing.virtual_consumer import TopicPartition, VirtualConsumer
+from broker_core.testing.virtual_consumer import VirtualConsumer
+from broker_core.testing.virtual_message import TopicPartition
 
 TOPICS = ("a", "b")  # of one partition each
 MESSAGES = 6
@@ -324,3 +326,11 @@ def test_a_run_goes_on_while_a_member_is_about_to_join_again() -> None:
         ("close",),
     ]
     assert ("poll b", ("b", 5)) in on_virtual(calls)
+
+
+def test_every_error_that_kafka_has_is_raised_as_a_kafka_exception_too():
+    for code in (code for code in ErrorCode if code.code < 400):
+        raised = as_raised(BrokerError(code, "orders", possibly_stored=True))
+        assert isinstance(raised, KafkaException), code
+        assert (raised.code, raised.args[0].code(), raised.possibly_stored) == (code, code.code, True)
+        assert as_raised(raised) is raised

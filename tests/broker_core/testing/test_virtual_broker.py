@@ -9,7 +9,7 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.testing import Disturbance, Schedule, VirtualBroker, VirtualConsumer, given_schedule
 from broker_core.testing.schedule import Kind
-from broker_core.testing.virtual_consumer import TopicPartition
+from broker_core.testing.virtual_message import TopicPartition
 
 
 def reader(read: list[str]):

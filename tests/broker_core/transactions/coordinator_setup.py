@@ -108,8 +108,10 @@ class CoordinatorSetup:
         reply.result()
         self.sequences[identity, partition] = sequence + len(values)
 
-    def end(self, identity: Identity, *, commits: bool, bumps: bool = False) -> Identity:
-        return self.done(self.transactions.end(self.now_ns, "payments", identity, commits=commits, bumps=bumps))
+    def end(self, identity: Identity, *, commits: bool, bumps_epoch: bool = False) -> Identity:
+        return self.done(
+            self.transactions.end(self.now_ns, "payments", identity, commits=commits, bumps_epoch=bumps_epoch)
+        )
 
     def committed(self, partition: int = 0) -> list[str]:
         log = self.broker.logs.partition("orders", partition)

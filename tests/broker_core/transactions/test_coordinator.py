@@ -1,17 +1,18 @@
 """Transactions in virtual time: who may do what in which state, time-outs, fencing, and what a restart finds."""
 
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 
+from broker_core.broker.group_offsets import Committer
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind
+from broker_core.events import EventKind, reader_by_hand
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.producers import MAX_EPOCH
 from broker_core.messages import Message, OffsetAndMetadata
 from broker_core.queues.config import QueueConfig
 from broker_core.replies import Reply
-from broker_core.transactions.transaction import Identity, PendingOffset, TransactionState
+from broker_core.transactions.transaction import Identity, PendingOffset, StateLog, TransactionState
 
 from .coordinator_setup import CoordinatorSetup
 
@@ -153,12 +154,12 @@ def test_epochs_that_run_out_give_another_producer_id():
     setup.transactions.ids()["payments"].epoch = MAX_EPOCH - 1
     last = Identity(identity.producer_id, MAX_EPOCH - 1)
     setup.send(last, 0, "a")
-    new = setup.end(last, commits=True, bumps=True)
+    new = setup.end(last, commits=True, bumps_epoch=True)
     assert new.producer_id != identity.producer_id
     assert new.epoch == 0
-    assert setup.end(last, commits=True, bumps=True) == new  # its answer was lost
+    assert setup.end(last, commits=True, bumps_epoch=True) == new  # its answer was lost
     setup.send(new, 0, "b")
-    setup.end(new, commits=True, bumps=True)
+    setup.end(new, commits=True, bumps_epoch=True)
     assert setup.committed() == ["a", "b"]
 
 
@@ -166,15 +167,15 @@ def test_with_kip_890_the_epoch_goes_up_with_each_transaction():
     setup = CoordinatorSetup()
     first = setup.init()
     setup.send(first, 0, "a")
-    second = setup.end(first, commits=True, bumps=True)
+    second = setup.end(first, commits=True, bumps_epoch=True)
     assert second == Identity(first.producer_id, first.epoch + 1)
-    assert setup.end(first, commits=True, bumps=True) == second
+    assert setup.end(first, commits=True, bumps_epoch=True) == second
     refused(ErrorCode.INVALID_PRODUCER_EPOCH, setup.publish, first, 0, ["late"])
-    third = setup.end(second, commits=False, bumps=True)  # nothing was begun, and nothing is left behind
+    third = setup.end(second, commits=False, bumps_epoch=True)  # nothing was begun, and nothing is left behind
     assert third.epoch == second.epoch + 1
-    refused(WRONG_STATE, setup.transactions.end, 0, "payments", third, commits=True, bumps=True)
+    refused(WRONG_STATE, setup.transactions.end, 0, "payments", third, commits=True, bumps_epoch=True)
     setup.send(third, 0, "b")
-    setup.end(third, commits=True, bumps=True)
+    setup.end(third, commits=True, bumps_epoch=True)
     assert setup.committed() == ["a", "b"]
 
 
@@ -182,11 +183,11 @@ def test_an_end_that_is_repeated_before_it_is_durable_is_told_to_come_again():
     setup = CoordinatorSetup("fsync")
     identity = setup.init()
     setup.send(identity, 0, "a")
-    ended = setup.transactions.end(0, "payments", identity, commits=True, bumps=True)
+    ended = setup.transactions.end(0, "payments", identity, commits=True, bumps_epoch=True)
     again = ErrorCode.CONCURRENT_TRANSACTIONS
-    refused(again, setup.transactions.end, 0, "payments", identity, commits=True, bumps=True)
+    refused(again, setup.transactions.end, 0, "payments", identity, commits=True, bumps_epoch=True)
     setup.sync()
-    assert setup.end(identity, commits=True, bumps=True) == ended.result()
+    assert setup.end(identity, commits=True, bumps_epoch=True) == ended.result()
 
 
 @pytest.mark.parametrize("commits", [True, False])
@@ -270,7 +271,8 @@ class Undone:
 
     def commit(self, offset: int) -> None:
         wanted = {("orders", 0): OffsetAndMetadata(offset)}
-        self.setup.broker.offsets.commit(0, "billing", "shop", None, -1, wanted, backwards=True)
+        committer = Committer.checked("shop", reader_by_hand("shop"))
+        self.setup.broker.offsets.commit(0, "billing", committer, wanted, backwards=True)
 
     def after_restart(self) -> int:
         self.setup.kill()
@@ -314,6 +316,57 @@ def test_a_disk_that_refuses_is_asked_again(monkeypatch):
     setup.run(500)
     assert ended.done
     assert setup.committed() == ["a"]
+
+
+def disk_full(what=StateLog, write="write"):
+    """Nothing is written to the log of states, or by another call of `what`."""
+    return patch.object(what, write, side_effect=BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full"))
+
+
+def test_a_transaction_times_out_as_soon_as_the_disk_lets_it():
+    setup = CoordinatorSetup()
+    identity = setup.init(timeout_ms=1_000)
+    setup.send(identity, 0, "a")
+    with disk_full():
+        setup.run(2_000)
+    assert state(setup) is TransactionState.ONGOING
+    setup.run(500)
+    assert state(setup) is TransactionState.COMPLETE_ABORT
+    assert setup.broker.logs.partition("orders", 0).last_stable_offset == 2
+
+
+@pytest.mark.parametrize("durability", ["file", "fsync"])
+def test_a_producer_hears_where_its_session_cannot_be_written_once_the_older_one_is_ended(durability):
+    setup = CoordinatorSetup(durability)
+    setup.send(setup.init(), 0, "a")
+    with disk_full(setup.transactions._ports, "write_marker"):
+        begun = setup.transactions.begin_session(0, "payments", 60_000, client="shop")
+        setup.sync()
+    with disk_full():
+        setup.run(500)
+        setup.sync()
+    refused(ErrorCode.STORAGE_ERROR, begun.result)
+
+
+def test_a_defect_while_a_transaction_ends_is_raised_and_not_the_error_of_a_reply():
+    setup = CoordinatorSetup()
+    identity = setup.init()
+    setup.send(identity, 0, "a")
+    defect = patch.object(setup.transactions._ports, "ended", side_effect=AssertionError("a check"))
+    with defect, pytest.raises(AssertionError, match="a check"):
+        setup.run(60_000)
+
+
+@pytest.mark.parametrize(("adds", "added"), [("add_partitions", [("orders", 0)]), ("add_group", "billing")])
+def test_what_the_disk_refused_to_add_is_written_when_it_is_added_again(adds, added):
+    setup = CoordinatorSetup()
+    identity = setup.init()
+    with disk_full():
+        for _ in range(2):
+            refused(ErrorCode.STORAGE_ERROR, getattr(setup.transactions, adds), 0, "payments", identity, added)
+    assert getattr(setup.transactions, adds)(0, "payments", identity, added).done
+    setup.kill()
+    assert state(setup) is TransactionState.ONGOING
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -407,5 +460,5 @@ def test_promise_39_an_id_costs_the_same_however_many_there_are():
         transactions.put_offsets(0, name, identity, [PendingOffset("billing", "orders", 0, 0)])
         assert transactions.unstable_offsets("billing") == {("orders", 0)}
         assert [view.transactional_id for view in transactions.views()] == [name]
-        transactions.end(0, name, identity, commits=True, bumps=True).result()
+        transactions.end(0, name, identity, commits=True, bumps_epoch=True).result()
         assert not transactions.unstable_offsets("billing")

@@ -77,13 +77,13 @@ class Transactions(RuleBasedStateMachine):
         self.setup.sync()
         producer.offset = pending.offset
 
-    @rule(which=st.integers(0, 2), commits=st.booleans(), bumps=st.booleans(), dies=st.booleans())
-    def end(self, which, commits, bumps, dies):
+    @rule(which=st.integers(0, 2), commits=st.booleans(), bumps_epoch=st.booleans(), dies=st.booleans())
+    def end(self, which, commits, bumps_epoch, dies):
         producer = self.producers[which % len(self.producers)]
         setup = self.setup
         try:
             ended = setup.transactions.end(
-                setup.now_ns, producer.transactional_id, producer.identity, commits=commits, bumps=bumps
+                setup.now_ns, producer.transactional_id, producer.identity, commits=commits, bumps_epoch=bumps_epoch
             )
         except BrokerError:
             return
@@ -97,7 +97,7 @@ class Transactions(RuleBasedStateMachine):
         if commits and producer.offset is not None:
             self.committed_offset = producer.offset
         self.lose(producer)
-        if dies and bumps:  # as its client would, for it has not heard of its new epoch
+        if dies and bumps_epoch:  # as its client would, for it has not heard of its new epoch
             known = setup.transactions.begin_session(
                 setup.now_ns, producer.transactional_id, 60_000, client="shop", known=producer.identity
             )

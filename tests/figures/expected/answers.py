@@ -24,7 +24,13 @@ _CHOICES = {
 _DOES = {"refuse": "refuses", "dead_letter": "dead-letters"}
 _ALWAYS = {"Published", "Waiting", "In hand", "Acknowledged", "Dead-lettered", "Lost"}  # others if there are any
 _TITLES = {
-    **{"Published": "published", "Waiting": "waiting", "In hand": "in_hand", "Acknowledged": "acknowledged"},
+    **{
+        "Published": "published",
+        "Redriven": "redriven",
+        "Waiting": "waiting",
+        "In hand": "in_hand",
+        "Acknowledged": "acknowledged",
+    },
     **{"Skipped by a reset": "by a reset", "Skipped by its reader": "by its reader"},
     **{"Before it began": "before it began", "Dead-lettered": "dead_lettered", "Aborted": "aborted"},
     **{"Expired": "expired", "Evicted": "evicted", "Purged": "purged", "Deleted": "deleted", "Lost": "lost"},

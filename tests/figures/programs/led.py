@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.cli.sessions import audited
+from broker_core.recording.judged import audited
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from tests.figures.accounts import differences
 from tests.figures.recount.account import Account

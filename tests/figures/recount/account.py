@@ -57,6 +57,7 @@ class Log:
     """One partition: which offsets are messages, which of them were aborted, where it begins."""
 
     messages: dict[int, int] = field(default_factory=dict)  # the number of the event that published it
+    redriven: set[int] = field(default_factory=set)  # of those
     aborted: set[int] = field(default_factory=set)
     start: int = 0
     end: int = 0
@@ -155,7 +156,7 @@ class Account:
     def readers(self) -> list[dict[str, Any]]:
         """One row a source and reader, as the program writes them as JSON; "" reads what nobody reads."""
         found = [_row(*row) for row in self.frozen]
-        found += [_row(*key, self._counts(*key)) for key in self.readings]
+        found += [_row(*key, self._counts(*key), self._redriven_to(key)) for key in self.readings]
         read = {source for source, _ in self.readings} | {source for source, _, _ in self.frozen}
         for topic in dict.fromkeys(topic for topic, _ in self.logs):
             counts = self._nobodys(topic)
@@ -215,6 +216,10 @@ class Account:
     def _counts(self, source: str, reader: str) -> Counter[str]:
         return Counter(self.state(source, reader, *place) for place in self.places(source, reader))
 
+    def _redriven_to(self, key: tuple[str, str]) -> int:
+        logs = [self.logs[key[0], partition] for partition in self.readings[key]]
+        return sum(len(log.redriven & log.messages.keys()) for log in logs)
+
     def _nobodys(self, topic: str) -> Counter[str]:
         found: Counter[str] = Counter()
         for (name, _), log in self.logs.items():
@@ -270,6 +275,7 @@ class Account:
         if self.queues.get(row["group"]) == row["group"] and row["to_offset"] is not None:
             log = self._log(row["to_topic"], row["to_partition"])
             log.messages[row["to_offset"]] = row["seq"]
+            log.redriven.add(row["to_offset"])
 
     def _dropped(self, row: Row) -> None:
         self.dropped += row["count"]
@@ -318,11 +324,12 @@ class Account:
 
     def _restore(self, row: Row, name: str) -> None:
         logs, readings, queue = self._aside.pop(name, ({}, {}, None))
-        if row["cause"] == "restored":
-            self.logs.update(logs)
-            self.readings.update(readings)
-            if queue is not None:
-                self.queues[name] = queue
+        if row["cause"] != "restored":
+            self.compacting -= {topic for topic, _partition in logs}
+            return
+        self.logs.update(logs)
+        self.readings.update(readings)
+        self.queues.update({} if queue is None else {name: queue})
 
     # -- who has what
 
@@ -581,11 +588,12 @@ def _why_released(cause: str) -> str:
     return "released" if cause in {"released", "closed", "released by hand"} else "member left"
 
 
-def _row(source: str, reader: str, counts: Counter[str]) -> dict[str, Any]:
+def _row(source: str, reader: str, counts: Counter[str], redriven: int = 0) -> dict[str, Any]:
     skipped = {name: counts[name] for name in ("by a reset", "by its reader", "before it began")}
     named = {name: counts[name] for name in STATES if name not in skipped and name not in {"compacted", "deleted"}}
     return {
-        **{"source": source, "partition": None, "reader": reader, "published": counts.total(), "skipped": skipped},
+        **{"source": source, "partition": None, "reader": reader, "published": counts.total() - redriven},
+        **{"redriven": redriven, "skipped": skipped},
         **named,
         "deleted": counts["deleted"] + counts["compacted"],
         "lost": sum(counts[name] for name in LOST),

@@ -118,10 +118,10 @@ def _redriven(workbench: Workbench) -> Figures:
     window = workbench.window
     window.show_tab("dead_letters")
     panel = window.tab(DeadLettersPanel)
-    panel.show_redriven(True)
+    panel.second_button.setChecked(True)
     wait_for_history(workbench, "what was redriven")
     found = table_figures("redriven", workbench.views.presenter(DeadLettersPresenter).redriven)
-    panel.show_redriven(False)
+    panel.second_button.setChecked(False)
     return found
 
 

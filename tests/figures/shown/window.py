@@ -51,7 +51,7 @@ def shown_figures(workbench: Workbench, turn: int | None = None) -> tuple[Figure
     for name, label in window.status.labels.items():
         found["status", "bar", name] = label.text()
     found["toolbar", "clock", "time"] = window.toolbar.clock.text()
-    found.update(_cards(parts.rebalances.cards()))
+    found.update(_cards(parts.rebalances.cards))
     for tab in TABLES:
         window.show_tab(tab)
         panel = window.panel(tab)
@@ -155,7 +155,7 @@ def _around_tables(workbench: Workbench) -> Figures:
     for place in range(panel.causes.count()):
         item = panel.causes.item(place)
         found["dead_letters", "causes", item.text()] = item.data(int(Qt.ItemDataRole.UserRole) + 100)
-    for name in window.tabs.names:
+    for name in window.tabs.panels:
         tab = window.tabs.tab(name)
         found["tabs", tab.text(), "count"] = f"{tab.count:,}" if tab.count else ""
     ownership = workbench.views.presenter(AssignmentsPresenter).ownership

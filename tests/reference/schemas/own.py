@@ -6,8 +6,8 @@ import json
 import random
 from typing import Any
 
-from broker_core.schemas.compatibility import SchemaKind, cannot_read, read_schema
 from broker_core.schemas.json_schema import JsonSchema
+from broker_core.schemas.languages import SchemaKind, cannot_read, read_schema
 from broker_core.schemas.problem import InvalidSchemaError
 
 _TRIES = 60

@@ -10,6 +10,7 @@ from spark_reports.findings.find import find
 from spark_reports.findings.finding import WARN
 from spark_reports.page.figures import key_figures
 from spark_reports.scale import Scale
+from spark_reports.text import bare
 from tests.spark_reports.page.tables_by_hand import SCALE, S, equal, findings, made, rows_of
 
 
@@ -183,6 +184,25 @@ def test_a_finding_is_computed(rows: dict[str, list[dict[str, Any]]], sentences:
     said = " ".join(told).replace("\u00a0", " ")
     for sentence in sentences:
         assert sentence in said
+
+
+def test_a_hot_partition_is_said_to_be_hot_until_it_was_worst_and_others_are_named() -> None:
+    def lag(partition: int, second: int, end: int, behind: int) -> dict[str, Any]:
+        place = {"group": "g", "topic": "t", "partition": partition, "start_ns": second * S}
+        return {**place, "end_offset": end, "committed": end - behind, "lag": behind}
+
+    ends = [[min(at, 20) * 20 for at in range(60)], [min(at, 20) * 16 for at in range(60)], *[range(0, 120, 2)] * 4]
+    waits = [[min(at, 41 - at) * 10 if at < 41 else 0 for at in range(60)]] * 2
+    rows = [
+        lag(number, at, end, waits[number][at] if number < 2 else 0)
+        for number, each in enumerate(ends)
+        for at, end in enumerate(each)
+    ]
+    (found,) = (one for one in findings(lag=rows) if one.section == "lag")
+    assert bare(found.headline).replace("\u00a0", " ") == (
+        "Partition t/0 is too much for one reader of g: it carried 44 % until 00:24.0"
+    )
+    assert "What waited was there and on t/1, and" in bare(found.why)
 
 
 def test_the_figure_of_lag_says_that_it_is_of_a_partition() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from spark_reports.pipeline.frames import PASSES
+from spark_reports.jobs import warm
+from spark_reports.jobs.cancellation import Cancellation
+from spark_reports.pipeline.collect import PASSES
 from spark_reports.request.parts import PARTS, tables_of
 from tests.spark_reports.conftest import spoil
 
@@ -62,8 +66,8 @@ def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp
     assert Path(second["report"]).is_file()
     assert "Starting Spark" not in stages
     assert "Measuring latency" in stages
-    asked = {PASSES[name] for name in PARTS["latency"].passes}
-    assert set(stages).isdisjoint(set(PASSES.values()) - asked), "nobody asked for those"
+    asked = {step.text for wave in PASSES for step in wave if step.name in PARTS["latency"].passes}
+    assert set(stages).isdisjoint({step.text for wave in PASSES for step in wave} - asked), "nobody asked for those"
     assert {path.stem for path in (tmp_path / "one" / "tables").iterdir()} == tables_of({"lag"}) | {"findings"}
     assert {path.stem for path in (tmp_path / "two" / "tables").iterdir()} == tables_of({"latency"}) | {"findings"}
     assert not (tmp_path / "none").exists()
@@ -77,3 +81,38 @@ def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp
     assert process.stdin is not None
     process.stdin.close()
     assert process.wait(timeout=30) in {0, 130}
+
+
+def test_one_that_waits_for_a_request_ends_at_a_signal_and_leaves_nothing(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spark_reports.jobs.warm"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    refused, _ = outcome(process, json.dumps(["/no/such/session", "--out", str(tmp_path / "none")]))
+    assert "/no/such/session" in refused["error"]
+    assert list(tmp_path.glob("brokerscope-warm-*"))
+    process.terminate()
+    try:
+        assert process.wait(timeout=8) == 0
+    finally:
+        process.kill()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_client_that_asks_nothing_for_long_is_the_last_for_its_connection_is_still_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancellation = Cancellation()
+    server = warm.SparkServer(tmp_path, cancellation)
+    read, write = os.pipe()
+    requests = warm.Requests(read, cancellation, ends_all=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(warm, "IDLE_S", 0.0)
+        assert not requests.serve(server, io.StringIO())
+    os.close(write)
+    assert requests.serve(server, io.StringIO()), "it has hung up: the next one can be served"
+    os.close(read)

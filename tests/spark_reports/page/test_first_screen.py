@@ -14,7 +14,7 @@ from spark_reports.findings.verdict import verdict
 from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
 from spark_reports.page.figures import Figure, first_figures, key_figures
-from spark_reports.request.assertions import Verdict as Judged
+from spark_reports.request.assertions import AssertionVerdict as Judged
 from spark_reports.request.parts import EVERY
 from spark_reports.text import bare, isolated, visible
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, rows_of
@@ -55,7 +55,7 @@ def test_loss_is_not_denied_where_nobody_looked() -> None:
 
 
 def test_six_figures_stand_first_and_a_bad_number_is_among_them() -> None:
-    labels = ("Published", "Delivered", "Acknowledged", "Median latency", "Highest lag", "Rebalances", "Dead letters")
+    labels = ("Published", "Delivered", "Acknowledged", "Median latency", "Highest lag", "Rebalances", "Dead-lettered")
     calm = [Figure(label, "1", "", "throughput") for label in (*labels, "Producers blocked")]
     assert [one.label for one in first_figures(calm)] == [label for label in labels if label != "Acknowledged"]
     alarming = [one._replace(alarming=one.label == "Producers blocked") for one in calm]

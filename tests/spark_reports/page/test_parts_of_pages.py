@@ -110,7 +110,7 @@ def test_where_nothing_stands_out_the_page_says_so() -> None:
         ({"audit", "recording"}, []),
         (
             {"lag", "rebalances", "dead-letters", "backpressure"},
-            ["Highest lag", "Rebalances", "Dead letters", "Producers blocked"],
+            ["Highest lag", "Rebalances", "Dead-lettered", "Producers blocked"],
         ),
     ],
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame
 
-from spark_reports.passes import counts, folded
-from spark_reports.pipeline.frames import Frames
+from spark_reports.passes import counts, fold
+from spark_reports.pipeline.session_data import SessionData
 from spark_reports.scale import scale_of
 from spark_reports.spark.bounds import bring
 from spark_reports.tables import dead_letters as tables
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.spark
 S = 1_000_000_000
 
 
-def _frames(messages: DataFrame, control: DataFrame) -> Frames:
+def _frames(messages: DataFrame, control: DataFrame) -> SessionData:
     scans = [bring(events).lazy() for events in (messages, control)]
-    return Frames(messages, (scans[0], scans[1]), scale_of(10 * S))
+    return SessionData(messages, (scans[0], scans[1]), scale_of(10 * S))
 
 
 def _died(events: Events, causes: int) -> DataFrame:
@@ -39,7 +39,7 @@ def test_causes_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch:
 
 
 def test_gaps_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folded, "MOST_BROKEN", 3)
+    monkeypatch.setattr(fold, "MOST_BROKEN", 3)
     every_second = [{"kind": "fault", "seq": 2 * place, "time_ns": place} for place in range(5)]
     cut = _frames(events(), events(*every_second))
     assert cut.broken["first_seq"].to_list() == [1, 3, 5]

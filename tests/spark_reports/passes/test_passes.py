@@ -11,14 +11,14 @@ from polars.testing import assert_frame_equal
 from pyspark.sql import SparkSession
 
 from spark_reports.errors import TooMany
-from spark_reports.passes import counts, fates
-from spark_reports.pipeline.frames import Frames
+from spark_reports.passes import counts, redrives
+from spark_reports.pipeline.session_data import SessionData
 from spark_reports.scale import Scale
 from spark_reports.spark import bounds
 from spark_reports.spark.bounds import bring, local
 from spark_reports.tables import dead_letters, throughput
 from tests.spark_reports.conftest import Events
-from tests.spark_reports.tables.rows import S, check, committed, hands, late, leased, published, rolled
+from tests.spark_reports.tables.rows import S, check, committed, in_flight_time, late, leased, published, rolled
 from tests.spark_reports.tables.rows import events as written
 
 pytestmark = pytest.mark.spark
@@ -36,21 +36,21 @@ def _same(mine: pl.DataFrame, theirs: pl.DataFrame) -> None:
     assert_frame_equal(mine, theirs, check_row_order=False, check_column_order=False)
 
 
-def test_the_passes_over_a_session_count_what_another_engine_counts(frames: Frames, recorded: Path) -> None:
+def test_the_passes_over_a_session_count_what_another_engine_counts(data: SessionData, recorded: Path) -> None:
     found = pl.from_arrow(pq.read_table(recorded / "messages"))
     assert isinstance(found, pl.DataFrame)
-    mine = rolled(found, frames.scale)
+    mine = rolled(found, data.scale)
     assert mine["cause"].str.contains("full").any(), "some of it is about how full a topic is"
     said = pl.col("cause").str.replace(r"is full: \S+ of \S+", "is full: n of n")
     keys_ = ["start_ns", *counts.KEYS]
-    summed = frames.rollup.group_by(keys_).agg(pl.col("events", "messages", "bytes").sum(), pl.col("last_seq").max())
+    summed = data.rollup.group_by(keys_).agg(pl.col("events", "messages", "bytes").sum(), pl.col("last_seq").max())
     again = mine.with_columns(cause=said).group_by(keys_)
     _same(summed, again.agg(pl.col("events", "messages", "bytes").sum(), pl.col("last_seq").max()))
     names = ("group", "client", "start_ns", "log_bucket")
-    mine, theirs = hands(found, frames.taken, frames.scale), frames.folded.hands
-    assert frames.taken.height, "some of what was in hand was taken"
+    mine, theirs = in_flight_time(found, data.lost_in_flight, data.scale), data.folded_events.in_flight_time
+    assert data.lost_in_flight.height, "some of what was in flight was lost"
     assert_frame_equal(theirs.sort(names), mine.select(theirs.columns).sort(names), rel_tol=1e-9)
-    _same(frames.latency_buckets, late(found, frames.scale, frames.control))
+    _same(data.latency_buckets, late(found, data.scale, data.control))
 
 
 def test_more_than_fits_is_not_brought_home(spark: SparkSession) -> None:
@@ -128,7 +128,7 @@ def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to() -
         leased("dead_lettered", 6 * S, 21, cause="poison", to_topic="q.dlq", to_partition=0, to_offset=3),
         redriven(7 * S, 3, 22),
     )  # fmt: skip
-    dead = fates.dead_letters(table.lazy(), SCALE)
+    dead = redrives.dead_letters(table.lazy(), SCALE)
     check(
         dead_letters.dead_letters(dead),
         dead_letters.SCHEMA,

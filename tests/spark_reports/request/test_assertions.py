@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from broker_core.filters import parse
 from spark_reports.errors import ReportError
 from spark_reports.jobs.outcome import Outcome
-from spark_reports.output.exports import junit
-from spark_reports.request.assertions import FIELDS, FIGURES, Verdict, check, judge, read_file
+from spark_reports.output.junit import junit
+from spark_reports.request.assertions import FIELDS, FIGURES, AssertionVerdict, check, judge, read_file
 from spark_reports.request.parts import EVERY, PARTS
 from spark_reports.request.request import Request
 from tests.spark_reports.page.tables_by_hand import S, made, only, rows_of
@@ -109,7 +109,10 @@ def test_a_file_has_one_a_line(tmp_path: Path) -> None:
 
 
 def test_ci_reads_what_holds_and_what_does_not() -> None:
-    verdicts = [Verdict("p99 < 1 s", True, "p99 is 3 ms"), Verdict('lag("a<b>\x00") < 5', False, "lag is 9")]
+    verdicts = [
+        AssertionVerdict("p99 < 1 s", True, "p99 is 3 ms"),
+        AssertionVerdict('lag("a<b>\x00") < 5', False, "lag is 9"),
+    ]
     suites = ET.fromstring(junit("A <session>\x01", ["messages are missing"], verdicts))
     assert suites.attrib == {"tests": "3", "failures": "1", "errors": "1"}
     names = {case.get("name"): [child.tag for child in case] for case in suites.iter("testcase")}

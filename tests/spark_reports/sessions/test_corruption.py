@@ -15,7 +15,7 @@ from broker_core.recording import schema
 from broker_core.recording.checksums import CRC32, document_checksum
 from spark_reports.errors import ReportError
 from spark_reports.jobs.outcome import Outcome
-from spark_reports.pipeline.frames import read_frames
+from spark_reports.pipeline.session_data import read_session_data
 from spark_reports.sessions.session import SessionInfo, inspect
 from tests.spark_reports.conftest import record
 
@@ -132,7 +132,7 @@ def test_nothing_is_judged_of_what_lacks_a_part(
     session = tmp_path / "session"
     shutil.copytree(several, session)
     schema.parts(session, "messages")[number].unlink()
-    judged = read_frames(spark, inspect(str(session))).judged
+    judged = read_session_data(spark, inspect(str(session))).judged
     assert not any(judged.known.values()) and judged.problems
 
 

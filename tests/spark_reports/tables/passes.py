@@ -1,4 +1,4 @@
-"""The frames of a session without Spark: what its passes bring home, made with Polars from events in memory."""
+"""The data of a session without Spark: what its passes bring home, made with Polars from events in memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import cached_property
 import polars as pl
 
 from spark_reports.passes import counts
-from spark_reports.pipeline.frames import Frames
+from spark_reports.pipeline.session_data import SessionData
 from spark_reports.scale import Scale
 from spark_reports.spark.bounds import Names
 from tests.spark_reports.tables import rows as by_hand
 
 
-class InMemory(Frames):
-    """`messages` and `control_events` are Polars frames with the columns of a recording."""
+class InMemory(SessionData):
+    """`messages` and `control_events` are Polars data with the columns of a recording."""
 
     def __init__(
         self, messages: pl.DataFrame, control: pl.DataFrame, scale: Scale, totals: Mapping[str, int] | None = None
@@ -24,7 +24,7 @@ class InMemory(Frames):
         self._messages = messages
 
     @cached_property
-    def _rolled(self) -> tuple[pl.DataFrame, Names | None]:
+    def _rollup_and_names(self) -> tuple[pl.DataFrame, Names | None]:
         return by_hand.rolled(self._messages, self.scale), None
 
     @cached_property

@@ -15,7 +15,8 @@ from broker_core.events import FETCHED_AGAIN
 from broker_core.recording import schema
 from broker_core.recording.ownership import Ownership
 from resources.measures import DURATION_GROWTH
-from spark_reports.passes import counts, folded
+from spark_reports.passes import counts, fold
+from spark_reports.passes.kinds import ENDS_IN_FLIGHT, WORKED
 from spark_reports.scale import Scale
 from spark_reports.tables import consumers, ownership
 from spark_reports.tables.latency import replays
@@ -56,7 +57,7 @@ def reduced(control: pl.DataFrame) -> Ownership:
     whole = pl.concat([events(), control], how="diagonal").with_columns(
         pl.col(pl.String).exclude("detail").fill_null("")
     )
-    for event in folded.events(whole.with_columns(pl.col("count").fill_null(0), size_bytes=0).select(list(EVENT))):
+    for event in fold.events(whole.with_columns(pl.col("count").fill_null(0), size_bytes=0).select(list(EVENT))):
         owners(event)
     return owners
 
@@ -88,22 +89,24 @@ def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     )
 
 
-def hands(table: pl.DataFrame, taken: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """What `passes.hands` makes of events."""
-    place, count, out = (*consumers.CLIENT, "topic", "partition"), pl.col("count"), pl.col("kind").is_in(consumers.OUT)
+def in_flight_time(table: pl.DataFrame, lost: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """What `passes.in_flight_time` makes of events."""
+    place, count, out = (*consumers.CLIENT, "topic", "partition"), pl.col("count"), pl.col("kind").is_in(ENDS_IN_FLIGHT)
     given = pl.when(pl.col("cause") == FETCHED_AGAIN).then(0).otherwise(count)
     came = table.filter(((pl.col("kind") == "delivered") | out) & (pl.col("group") != "")).select(
         *(*place, "seq", "time_ns"),
         change=pl.when(out).then(-count).otherwise(given),
         out=pl.when(out).then(count).otherwise(0),
-        done=pl.when(pl.col("kind").is_in(consumers.WORKED)).then(count).otherwise(0),
-        taken=pl.lit(0),
+        done=pl.when(pl.col("kind").is_in(WORKED)).then(count).otherwise(0),
+        loses_all=pl.lit(0),
     )
-    gone = taken.select(*place, "seq", "time_ns", *(pl.lit(0, pl.Int64).alias(n) for n in ("change", "out", "done")),
-                        taken=pl.lit(1))  # fmt: skip
+    gone = lost.select(*place, "seq", "time_ns", *(pl.lit(0, pl.Int64).alias(n) for n in ("change", "out", "done")),
+                        loses_all=pl.lit(1))  # fmt: skip
     steps = pl.concat([came, gone], how="vertical_relaxed").sort("seq").with_columns(lease=pl.col("change"))
     sofar, turn = pl.col("sofar"), (*place, "turn")
-    steps = steps.with_columns(sofar=pl.col("change").cum_sum().over(place), turn=pl.col("taken").cum_sum().over(place))
+    steps = steps.with_columns(
+        sofar=pl.col("change").cum_sum().over(place), turn=pl.col("loses_all").cum_sum().over(place)
+    )
     least = pl.when(pl.col("turn") == 0).then(sofar.cum_min().over(turn).clip(upper_bound=0))
     hand = sofar - least.otherwise(sofar.cum_min().over(turn))
     steps = steps.with_columns(hand=hand)

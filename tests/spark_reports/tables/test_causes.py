@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from spark_reports.scale import Scale
-from spark_reports.tables import backpressure, consumers, groups, lag, latency, ownership, queues
+from spark_reports.tables import backpressure, consumers, groups, lag, latency, ownership, presence, queues
 from spark_reports.tables.details import detailed
 from spark_reports.tables.schema import arrow, rows
 from tests.spark_reports.tables.rows import (
@@ -18,8 +18,8 @@ from tests.spark_reports.tables.rows import (
     committed,
     delivered,
     events,
-    hands,
     happened,
+    in_flight_time,
     late,
     owned,
     published,
@@ -139,8 +139,8 @@ def test_a_group_in_one_row() -> None:
     scale, told = Scale(0, 10 * S, S), detailed(happened())
     found, owners = rolled(table, scale), owned(happened(), scale)
     moves = groups.rebalances(told, scale)
-    there = consumers.lives(found, told, scale)
-    held = hands(table, consumers.taken(found, told, there), scale)
+    there = presence.intervals(found, told, scale)
+    held = in_flight_time(table, presence.lost_in_flight(found, told, there), scale)
     answer = groups.groups(
         found,
         latency.latency(late(table, scale), "group"),

@@ -8,23 +8,36 @@ import polars as pl
 import pytest
 
 from spark_reports.scale import Scale
-from spark_reports.tables import consumers, queues
+from spark_reports.tables import consumers, presence, queues
 from spark_reports.tables.details import detailed
-from tests.spark_reports.tables.rows import MS, S, check, committed, delivered, events, happened, leased, owned, rolled
-from tests.spark_reports.tables.rows import hands as made_of
+from tests.spark_reports.tables.rows import (
+    MS,
+    S,
+    check,
+    committed,
+    delivered,
+    events,
+    happened,
+    in_flight_time,
+    leased,
+    owned,
+    rolled,
+)
 
 SCALE = Scale(0, 10 * S, S)
 
 
-def hands(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> pl.DataFrame:
+def in_flight(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> pl.DataFrame:
     # Numbered as they happened, which two lists are not.
     table, control = (one.with_columns(seq=pl.col("time_ns") * 2 + late) for late, one in enumerate((table, control)))
     told, counted = detailed(control), rolled(table, scale)
-    return made_of(table, consumers.taken(counted, told, consumers.lives(counted, told, scale)), scale)
+    return in_flight_time(
+        table, presence.lost_in_flight(counted, told, presence.intervals(counted, told, scale)), scale
+    )
 
 
 def busy(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> dict[str, int]:
-    found = hands(table, control, scale).drop_nulls("start_ns")
+    found = in_flight(table, control, scale).drop_nulls("start_ns")
     return dict(found.group_by("client").agg(pl.col("busy_ns").sum()).rows())
 
 
@@ -51,7 +64,7 @@ def test_several_messages_in_hand_are_no_more_than_busy() -> None:
         leased("delivered", 5 * S, 10), leased("lease_expired", 6 * S, 10),
     )  # fmt: skip
     assert busy(table, happened()) == {"w": 3 * S}
-    held = hands(table, happened()).drop_nulls("start_ns")["held"].sum()
+    held = in_flight(table, happened()).drop_nulls("start_ns")["held"].sum()
     assert held == pytest.approx(9 * S + 2 * S + S)
 
 
@@ -75,9 +88,9 @@ def test_a_part_begins_with_what_was_in_hand_before() -> None:
 def test_in_hand_over_time() -> None:
     table = events(leased("delivered", S // 2, 0, 2), leased("acknowledged", 2 * S, 0, 2))
     scale = Scale(0, 3 * S, S)
-    there = consumers.lives(rolled(table, scale), detailed(happened()), scale)
+    there = presence.intervals(rolled(table, scale), detailed(happened()), scale)
     check(
-        consumers.over_time(hands(table, happened(), scale), there, scale),
+        consumers.over_time(in_flight(table, happened(), scale), there, scale),
         consumers.TIME_SCHEMA,
         [
             ("q", "w", 0, S // 2, S // 2, 1.0, 0, None),
@@ -92,7 +105,7 @@ def test_what_a_message_took_is_from_when_the_one_before_was_done_or_from_when_i
         leased("delivered", 0, 0, 3), leased("acknowledged", S, 0), leased("acknowledged", 3 * S, 1),
         leased("lease_expired", 5 * S, 2), leased("delivered", 7 * S, 2, attempt=2), leased("nacked", 8 * S, 2),
     )  # fmt: skip
-    found = hands(table, happened()).drop_nulls("log_bucket").sort("log_bucket")
+    found = in_flight(table, happened()).drop_nulls("log_bucket").sort("log_bucket")
     assert found.select("done", "worked_ns").rows() == [(2, 2.0 * S), (1, 2.0 * S)], "a lease that runs out is no work"
     row = _one(table, happened())
     assert abs(row["each_p50_ns"] / S - 1) < 0.005 and abs(row["each_p99_ns"] / S - 2) < 0.01
@@ -114,8 +127,8 @@ def test_consumers_are_busy_idle_or_did_nothing() -> None:
     control = happened(*started, assigned, joined, stopped, _revoked(8 * S, 1))
     owners = owned(control, SCALE)
     found = rolled(table, SCALE)
-    there = consumers.lives(found, detailed(control), SCALE)
-    answer = consumers.consumers(found, detailed(control), there, owners, hands(table, control), SCALE)
+    there = presence.intervals(found, detailed(control), SCALE)
+    answer = consumers.consumers(found, detailed(control), there, owners, in_flight(table, control), SCALE)
     each = answer["each_p50_ns"][0]
     assert abs(each / (2 * S) - 1) < 0.005
     check(
@@ -129,18 +142,25 @@ def test_consumers_are_busy_idle_or_did_nothing() -> None:
     )
 
 
+def test_who_comes_back_as_the_session_ends_was_there_twice() -> None:
+    control = happened(*(_said(SCALE.to_ns, f"member_{what}", "c", "g") for what in ("joined", "left", "joined")))
+    there = presence.intervals(rolled(events(), SCALE), detailed(control), SCALE)
+    end = ("g", "c", SCALE.to_ns, SCALE.to_ns)
+    assert there.rows() == [(*end, 1), (*end, None)]
+
+
 def _said(at: int, kind: str, client: str, group: str = "", **detail: object) -> dict:
     return {"kind": kind, "time_ns": at, "client": client, "group": group, "detail": json.dumps(detail)}
 
 
 def _one(table: pl.DataFrame, control: pl.DataFrame) -> dict:
     found, told = rolled(table, SCALE), detailed(control)
-    there = consumers.lives(found, told, SCALE)
+    there = presence.intervals(found, told, SCALE)
     owners = owned(control, SCALE)
-    return consumers.consumers(found, told, there, owners, hands(table, control), SCALE).row(0, named=True)
+    return consumers.consumers(found, told, there, owners, in_flight(table, control), SCALE).row(0, named=True)
 
 
-def test_a_static_member_that_comes_back_begins_with_empty_hands() -> None:
+def test_a_static_member_that_comes_back_begins_with_nothing_in_flight() -> None:
     """Nothing is revoked from it: what it held when it crashed is delivered to it again."""
     table = events(delivered(S, 0, 0, 5), delivered(5 * S, 0, 0, 5, attempt=2), committed(6 * S, 0, 0, 5))
     control = happened(
@@ -156,7 +176,7 @@ def test_a_static_member_that_comes_back_begins_with_empty_hands() -> None:
     assert (row["busy_ns"], row["idle_ns"]) == (2 * S, 6 * S)
 
 
-def test_who_stops_and_starts_again_has_two_lives() -> None:
+def test_who_stops_and_starts_again_is_present_twice() -> None:
     table = events(delivered(S, 0, 0), committed(2 * S, 0, 0), delivered(8 * S, 0, 1), committed(9 * S, 0, 1))
     control = happened(
         _said(0, "member_joined", "c", "g", member_id="c-1"),
@@ -186,7 +206,7 @@ def test_who_leaves_and_was_not_seen_to_join_was_there_before_the_session() -> N
         _said(6 * S, "member_left", "d", "g", member_id="d-2"),
         _said(7 * S, "member_joined", "c", "g", member_id="c-2"),
     )
-    there = consumers.lives(rolled(events(), SCALE), detailed(control), SCALE)
+    there = presence.intervals(rolled(events(), SCALE), detailed(control), SCALE)
     assert list(there.select("client", "from_ns", "to_ns").iter_rows()) == [
         ("c", 0, 4 * S),
         ("c", 7 * S, 10 * S),
@@ -202,6 +222,6 @@ def test_leases_are_counted_by_how_they_ended() -> None:
         delivered(0, 0, 0), committed(S, 0, 0),
     )  # fmt: skip
     control = happened({"kind": "member_joined", "group": "g", "client": "c"})
-    answer = queues.leases(rolled(table, SCALE), control, hands(table, control), SCALE)
+    answer = queues.leases(rolled(table, SCALE), control, in_flight(table, control), SCALE)
     held = 2 * 2 * S + 3 * S + 4 * S + S
     check(answer, queues.LEASES_SCHEMA, [("q", "w", 5, 2, 1, 1, 1, 3, float(held), held / 5, held / (10 * S))])

@@ -14,11 +14,17 @@ def test_redeliveries_are_a_ladder_of_attempts() -> None:
         leased("delivered", 0, 0, 5), leased("acknowledged", 1, 0, 3), leased("nacked", 1, 3, 1),
         leased("lease_expired", 2, 4, 1), leased("delivered", 3, 3, 2, attempt=2),
         leased("dead_lettered", 4, 3, 2, attempt=2), committed(5, 0, 0, 2),
+        {"kind": "delivered", "time_ns": 6 * S, "group": "g", "topic": "t", "count": 1, "attempt": 2},
     )  # fmt: skip
     check(
         dead_letters.redeliveries(rolled(table, SCALE)),
         dead_letters.REDELIVERIES_SCHEMA,
-        [("g", "t", 1, 0, 2, 0, 0, 0, 0), ("q", "q", 1, 5, 3, 1, 0, 1, 0), ("q", "q", 2, 2, 0, 0, 0, 0, 2)],
+        [
+            ("g", "t", 1, 0, 2, 0, 0, 0, 0),
+            ("g", "t", 2, 1, None, 0, 0, 0, 0),
+            ("q", "q", 1, 5, 3, 1, 0, 1, 0),
+            ("q", "q", 2, 2, 0, 0, 0, 0, 2),
+        ],
     )
 
 

@@ -6,7 +6,7 @@ import json
 
 import polars as pl
 
-from app.sessions.collectors.collectors import HueCollector
+from app.sessions.collectors.hues import HueCollector
 from broker_core.events import MESSAGE_KINDS, Event
 from broker_core.simulation import Simulation, parse_scenario
 from broker_core.simulation.actions.clients import AddConsumer

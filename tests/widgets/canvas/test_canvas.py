@@ -91,6 +91,18 @@ def test_one_card_is_drawn_again_when_one_consumer_changes(drawn: list[tuple[str
     assert Counter(item_id for item_id, _ in drawn) == {"consumer:indexer-1": 1}
 
 
+def test_a_group_is_drawn_again_whole_when_its_last_member_leaves(
+    canvas: Canvas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says then that no consumer reads."""
+    group = first_view().groups[0]
+    updated: list[tuple[float, ...]] = []
+    item = next(each for each in canvas.scene().items() if isinstance(each, GroupItem))
+    monkeypatch.setattr(item, "update", lambda *part: updated.append(part))
+    item.repaint(GroupItem.seen(group), GroupItem.seen(replace(group, members=())))
+    assert updated == [()]
+
+
 def test_a_countdown_moves_only_the_rings_and_only_when_it_can_be_seen(
     drawn: list[tuple[str, QRectF]], canvas: Canvas
 ) -> None:

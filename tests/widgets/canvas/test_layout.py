@@ -140,7 +140,7 @@ def test_a_group_box_grows_with_its_members_and_others_keep_their_column() -> No
 def test_wide_ground_gets_a_wider_and_lower_arrangement() -> None:
     view = first_view()
     high, wide = best_arrangement(view, 900, 900, 1.0), best_arrangement(view, 1275, 510, 1.0)
-    assert high.least_columns == 1 and wide.least_columns > 1
+    assert high.min_columns == 1 and wide.min_columns > 1
     assert lay_out(view, wide).bounds.h < lay_out(view, high).bounds.h
     assert best_arrangement(CanvasView(), 100, 100, 1.0) == Arrangement()
 
@@ -181,7 +181,7 @@ def test_dead_letters_of_many_queues_stand_beside_them_where_that_shows_more() -
 def test_an_arrangement_stays_while_another_would_show_little_more() -> None:
     view = first_view()
     best = best_arrangement(view, 1275, 510, 2.0)
-    near = Arrangement(best.least_columns + 1, best.bench_below)
+    near = Arrangement(best.min_columns + 1, best.bench_below)
     scales = [min(1275 / bounds.w, 510 / bounds.h) for bounds in (lay_out(view, one).bounds for one in (best, near))]
     assert scales[1] >= 0.85 * scales[0]
     assert best_arrangement(view, 1275, 510, 2.0, near) == near

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.canvas.topic_item import LETTERS, short_names
+from widgets.canvas.topic_words import LETTERS, short_names
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_click_on_a_lane_frames_its_row(hand: Hand, heard: Heard, canvas: Canv
 
 def test_a_lane_of_a_heat_map_is_framed_with_its_topic(canvas: Canvas) -> None:
     canvas.set_view(wide_view())
-    assert canvas._stage.box_of(lane_id("commits", 3)) == canvas._stage.layout.rects["topic:commits"]
+    assert canvas._stage.rect_of(lane_id("commits", 3)) == canvas._stage.layout.rects["topic:commits"]
 
 
 def test_the_header_of_lanes_explains_them(canvas: Canvas) -> None:

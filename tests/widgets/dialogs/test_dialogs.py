@@ -2,12 +2,13 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove, Party
 from widgets.dialogs.export_report import ExportReportDialog, ReportWish, SessionChoice, folder_problem
 from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
-from widgets.theme import DARK, LIGHT, style_sheet
+from widgets.theme import DARK, LIGHT, apply_theme, style_sheet, ui_font
 
 CHOICES = [
     MoveChoice("indexers", "indexers", "Stable, 3 members", "indexer-1 is in this group already."),
@@ -130,6 +131,15 @@ def test_a_target_says_all_of_itself_in_its_tool_tip(dialog):
     assert [dialog.list.item(place).toolTip() for place in range(2)] == [
         "indexers\nindexer-1 is in this group already.", "auditors\nStable, 2 members",
     ]  # fmt: skip
+
+
+def test_a_target_has_room_for_both_of_its_lines_in_large_type(qapp, dialog):
+    try:
+        apply_theme(qapp, LIGHT, 2.0)
+        lines = sum(QFontMetrics(ui_font(pixels)).height() for pixels in (13, 12))
+        assert dialog.list.sizeHintForRow(0) >= lines
+    finally:
+        apply_theme(qapp, LIGHT, 1.0)
 
 
 def test_buttons_of_dialogs_carry_no_icons_where_the_desktop_would_give_them_some():

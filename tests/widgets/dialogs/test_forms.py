@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QDoubleSpinBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from tests.widgets.reading import column, shown_rows
 from widgets.dialogs.assignors import AssignorPlan, AssignorsDialog
-from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.dialogs.field_widgets import Field
+from widgets.dialogs.form import FormDialog, Values
 from widgets.dialogs.review import Review, ReviewDialog
+from widgets.filter_field import FilterHelp, FilterPopup
 
 FIELDS = (
     Field("name", "Name", hint="as orders"),
@@ -52,6 +54,40 @@ def test_a_field_appears_with_the_choice_that_needs_it(form: FormDialog) -> None
     assert form.widgets["offset"].isVisible()
     assert form.values()["offset"] == 7
     assert form.values()["limit"] == 5
+
+
+def test_a_number_keeps_decimals_that_its_field_does_not_ask_for(form: FormDialog, qtbot: QtBot) -> None:
+    for rate in (0.04, 33.333333, 2.5):
+        form.set_values({"rate": rate})
+        assert form.values()["rate"] == rate
+    box = form.widgets["rate"]
+    assert isinstance(box, QDoubleSpinBox) and box.decimals() == 1
+    told: list[float] = []
+    box.valueChanged.connect(told.append)
+    for rate in (0.123456, 2.0, 0.1):
+        form.set_values({"rate": rate})
+    assert told == [0.123456, 2.0, 0.1], "and no rounded one between"
+    made = FormDialog("Change", "", [Field("rate", "Rate", "decimal", 0.04, none="any")], "Change")
+    qtbot.addWidget(made)
+    assert made.values() == {"rate": 0.04}
+
+
+@pytest.mark.parametrize(
+    ("typed", "whole"),
+    [
+        ("", "lag > 100"),
+        ("orders", "orders and lag > 100"),
+        ("a or b", "(a or b) and lag > 100"),
+        ("a OR b", "(a OR b) and lag > 100"),
+    ],
+)
+def test_an_example_that_is_picked_holds_beside_the_whole_filter(qtbot: QtBot, typed: str, whole: str) -> None:
+    help_of_fields = (FilterHelp("lag", "Messages behind.", "lag > 100"),)
+    dialog = FormDialog("Alert", "", (Field("when", "When", "filter", typed, fields=help_of_fields),), "Set")
+    qtbot.addWidget(dialog)
+    (popup,) = dialog.findChildren(FilterPopup)
+    popup.picked.emit("lag > 100")
+    assert dialog.values()["when"] == whole
 
 
 def test_what_nobody_has_typed_yet_is_not_blamed_but_cannot_be_accepted(form: FormDialog, qtbot: QtBot) -> None:
@@ -155,3 +191,27 @@ def test_in_the_past_assignors_are_compared_and_not_switched(qtbot: QtBot) -> No
     qtbot.addWidget(dialog)
     assert not dialog.accept_button.isEnabled()
     assert dialog.problem.text() == "This is the past."
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit", "value", "shown"),
+    [
+        ("whole", 1_000, 1_500, 1),
+        ("whole", 1_000, 400, 1),
+        ("whole", 1_024, 1_000_000, 976),
+        ("decimal", 1_000, 2_500, 2.5),
+    ],
+)
+def test_a_number_that_is_shown_in_another_unit_stays_exact_until_it_is_changed(
+    qtbot: QtBot, kind: Any, unit: int, value: int, shown: float
+) -> None:
+    form = FormDialog("Set", "", [Field("age", "Age", kind, value, unit=unit, none="no limit")], "Set")
+    qtbot.addWidget(form)
+    box: Any = form.widgets["age"]
+    assert (box.value(), form.values()) == (shown, {"age": value})
+    box.setValue(3)
+    assert form.values() == {"age": 3 * unit}
+    form.set_values({"age": value})
+    assert (box.value(), form.values()) == (shown, {"age": value})
+    form.set_values({"age": None})
+    assert form.values() == {"age": None}

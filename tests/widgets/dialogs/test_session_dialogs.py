@@ -43,9 +43,11 @@ def test_an_answer_is_as_large_as_its_rows_and_its_headers_are_whole(qtbot: QtBo
         dialog = FactsTableDialog("Question", "Working...", window)
         qtbot.addWidget(dialog)
         dialog.show()
+        centre = dialog.geometry().center()
         row = tuple("12" for _header in headers)
         dialog.set_facts(FactsTable("All is well.", headers if rows else (), (row,) * rows, note="A note."))
         QApplication.processEvents()
+        assert (dialog.geometry().center() - centre).manhattanLength() <= 2, "it stays in the middle of its window"
         header = dialog.table.horizontalHeader()
         sections = range(header.count())
         assert all(header.sectionSize(at) >= header.sectionSizeHint(at) for at in sections)

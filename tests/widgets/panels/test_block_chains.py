@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from tests.widgets.reading import links_of
 from widgets.panels.backpressure import (
     CHAINS_MAX,
     BackpressurePanel,
@@ -45,7 +46,7 @@ def test_a_chain_is_read_as_a_line_and_each_link_leads_somewhere(qtbot: QtBot) -
     chains.set_chains([CHAIN])
     chains.show()
     assert CHAIN.sentence() == "shop \u2190 orders is full: 9 of 9 (since 00:12, for 4 s)"
-    for button in chains.buttons():
+    for button in links_of(chains):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert followed == ["producer:shop", "topic:orders"]
 
@@ -54,14 +55,14 @@ def test_other_figures_keep_the_buttons_and_fewer_links_hide_some(qtbot: QtBot) 
     chains = BlockChains()
     qtbot.addWidget(chains)
     chains.set_chains([CHAIN])
-    before = chains.buttons()
+    before = links_of(chains)
     chains.set_chains([replace(CHAIN, since="since 00:12, for 5 s")])
-    assert chains.buttons() == before
+    assert links_of(chains) == before
     chains.set_chains([BlockChain(CHAIN.links[:1], "since 00:12")])
-    assert [button.whole for button in chains.buttons()] == ["shop"]
+    assert [button.whole for button in links_of(chains)] == ["shop"]
     chains.set_chains([])
     assert not chains.isVisible()
-    assert chains.buttons() == []
+    assert links_of(chains) == []
 
 
 def test_many_chains_are_cut(qtbot: QtBot) -> None:
@@ -86,6 +87,25 @@ def test_limits_are_told_when_a_person_changes_them_and_not_when_figures_come(qt
     for field in (controls.limit, controls.rate, controls.policy):
         assert not field.isEnabled()
         assert "The session has ended." in field.toolTip()
+
+
+def test_a_field_that_is_changed_leaves_the_others_as_they_are(qtbot: QtBot) -> None:
+    """Also a rate with more decimals than its field shows."""
+    gauge = QWidget()
+    qtbot.addWidget(gauge)
+    controls = GaugeControls(gauge)
+    told: list[Limits] = []
+    controls.changed.connect(told.append)
+    controls.set_limits(Limits(100, 0.04, "block"))
+    assert controls.rate.text() == "0.04/s"
+    controls.set_limits(Limits(100, 1e-7, "block"))
+    controls.limit.setValue(200)
+    controls.policy.setCurrentIndex(1)
+    controls.policy.activated.emit(1)
+    assert told == [Limits(200, 1e-7, "block"), Limits(200, 1e-7, "reject")]
+    controls.rate.setValue(2.5)
+    controls.rate.setValue(0)
+    assert told[2:] == [Limits(200, 2.5, "reject"), Limits(200, None, "reject")]
 
 
 def test_the_panel_says_why_nothing_can_be_changed(qtbot: QtBot) -> None:

@@ -1,12 +1,14 @@
 """The dead letters panel alone, with real mouse and key events."""
 
+from itertools import chain
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QHelpEvent
+from PySide6.QtGui import QAction, QHelpEvent
 from PySide6.QtWidgets import QLabel, QStyleOptionViewItem, QToolTip
 
 from tests.widgets.panels.table_of import table_of
-from widgets.panels.dead_letters import DeadLetterFacts, DeadLettersPanel
+from widgets.panels.dead_letters import MORE, DeadLettersPanel
 from widgets.roles import ColumnLook, Role
 
 TITLES = ("Died (session)", "Cause", "Key", "Payload", "Origin", "Attempts", "Age", "Redrives")
@@ -17,16 +19,17 @@ def row(number):
     return ("builds", number), ("00:01.000", "lease expired", f"k{number}", MARKUP, "builds/0 at 1", "3", "2 s", "0")
 
 
-def letter(number):
-    return DeadLetterFacts(
-        ("builds", number),
-        MARKUP,
-        (("Key", MARKUP), ("Origin", "builds")),
-        (("trace", MARKUP),),
-        (("1.", f"{MARKUP}\nbuilder-1, 00:01.000, 850 ms"),),
-        (MARKUP,),
-        MARKUP,
-    )
+SECTIONS = (
+    ("Attempts (1)", [("1.", f"{MARKUP}\nbuilder-1, 00:01.000, 850 ms")], [MARKUP]),
+    ("Facts", [("Key", MARKUP), ("Origin", "builds")]),
+    ("Headers", [("trace", MARKUP)]),
+)
+
+
+def action(name, parent):
+    made = QAction(name, parent)
+    made.setObjectName(name)
+    return made
 
 
 @pytest.fixture
@@ -36,6 +39,8 @@ def panel(qtbot):
         model.setHeaderData(at, Qt.Orientation.Horizontal, ColumnLook("text", 86, 1, spare), Role.LOOK)
     made = DeadLettersPanel(model, table_of(TITLES, []))
     qtbot.addWidget(made)
+    names = ("redrive_selected", "redrive_all", *chain(*MORE))
+    made.put_commands({name: action(name, made) for name in names})
     made.resize(1200, 320)
     made.show()
     made.activateWindow()
@@ -51,10 +56,10 @@ def click(qtbot, panel, place, modifier=Qt.KeyboardModifier.NoModifier):
 def test_selected_rows_are_redriven_by_a_click(panel, qtbot):
     click(qtbot, panel, 1)
     click(qtbot, panel, 3, Qt.KeyboardModifier.ControlModifier)
-    assert panel.redrive_selected_button.text() == "Redrive selected (2)"
-    with qtbot.waitSignal(panel.redriveRequested) as told:
-        qtbot.mouseClick(panel.redrive_selected_button, Qt.MouseButton.LeftButton)
-    assert told.args == [[("builds", 1), ("builds", 3)]]
+    assert panel.buttons["redrive_selected"].text() == "Redrive selected (2)"
+    with qtbot.waitSignal(panel.findChild(QAction, "redrive_selected").triggered):
+        qtbot.mouseClick(panel.buttons["redrive_selected"], Qt.MouseButton.LeftButton)
+    assert panel.selected_keys() == [("builds", 1), ("builds", 3)]
 
 
 def test_a_range_is_selected_with_shift_and_everything_from_the_keyboard(panel, qtbot):
@@ -67,34 +72,15 @@ def test_a_range_is_selected_with_shift_and_everything_from_the_keyboard(panel, 
 
 
 def test_all_are_redriven_by_a_click(panel, qtbot):
-    with qtbot.waitSignal(panel.redriveRequested) as told:
-        qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
-    assert told.args == [[("builds", number) for number in range(8)]]
+    with qtbot.waitSignal(panel.findChild(QAction, "redrive_all").triggered):
+        qtbot.mouseClick(panel.buttons["redrive_all"], Qt.MouseButton.LeftButton)
+    assert panel.shown_keys() == [("builds", number) for number in range(8)]
 
 
-def test_what_cannot_be_done_says_why(panel, qtbot):
-    heard: list[object] = []
-    panel.redriveRequested.connect(heard.append)
-    assert not panel.redrive_selected_button.isEnabled()
-    assert "Select dead letters first" in panel.redrive_selected_button.toolTip()
-    assert panel.why_not_all() == ""
-    panel.forbid_redrive("The session has ended.")
-    click(qtbot, panel, 1)
-    for button in (panel.redrive_selected_button, panel.redrive_all_button):
-        assert button.toolTip() == "The session has ended."
-        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    panel.redrive_selected()
-    panel.redrive_all()
-    assert heard == []
-    panel.forbid_redrive("")
-    assert panel.redrive_selected_button.isEnabled()
-
-
-def test_no_dead_letters_say_what_would_be_here_and_forbid_the_rest(panel):
+def test_no_dead_letters_say_what_would_be_here(panel):
     panel.model.removeRows(0, 8)
     assert panel.stack.currentIndex() == 0
     assert "after its last attempt" in panel.empty_state.text()
-    assert panel.why_not_all() == "There are no dead letters."
 
 
 def test_the_filter_is_told_after_typing_and_escape_clears_it(panel, qtbot):
@@ -119,16 +105,17 @@ def test_a_filter_that_matches_none_can_be_cleared_by_a_click(panel, qtbot):
     panel.filter_field.setText("nothing like it")
     qtbot.waitUntil(lambda: panel.stack.currentIndex() == 0)
     assert "Nothing matches the filter" in panel.empty_state.text()
-    assert panel.why_not_all() == "The filter matches nothing."
     with qtbot.waitSignal(panel.filterChanged) as told:
-        qtbot.mouseClick(panel.empty_state.button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
     assert told.args == [""]
 
 
 def test_the_current_row_is_told_and_its_details_are_shown(panel, qtbot):
-    panel.currentChanged.connect(lambda key: panel.details.set_facts(letter(key[1]) if key else None))
+    panel.currentChanged.connect(lambda _key: panel.details.set_message(SECTIONS, MARKUP.encode(), MARKUP))
     click(qtbot, panel, 4)
-    assert panel.details.payload.toPlainText() == MARKUP
+    assert panel.details.title.isVisible() and panel.details.title.text() == MARKUP, "why it died is seen at once"
+    qtbot.mouseClick(panel.details.payload.buttons[0], Qt.MouseButton.LeftButton)
+    assert panel.details.payload.text.toPlainText() == MARKUP
     with qtbot.waitSignal(panel.currentChanged) as told:
         qtbot.keyClick(panel.table, Qt.Key.Key_Down)
     assert told.args == [("builds", 5)]
@@ -137,12 +124,13 @@ def test_the_current_row_is_told_and_its_details_are_shown(panel, qtbot):
 @pytest.mark.promise("25")
 def test_markup_is_shown_as_it_is_everywhere(panel):
     panel.set_causes([(MARKUP, 3)])
-    panel.details.set_facts(letter(1))
+    panel.details.set_message(SECTIONS, MARKUP.encode(), MARKUP)
+    panel.details.payload.show_view(0)
     labels = [label for label in panel.findChildren(QLabel) if label.text()]
     shown = [label.text() for label in labels]
     assert sum(MARKUP in text for text in shown) >= 4
     assert [label.text() for label in labels if label.textFormat() != Qt.TextFormat.PlainText] == []
-    assert panel.details.payload.toPlainText() == MARKUP
+    assert panel.details.payload.text.toPlainText() == MARKUP
     assert panel.causes.item(1).text() == MARKUP
 
 
@@ -198,29 +186,17 @@ def test_columns_that_can_be_spared_go_when_there_is_no_room(panel, qtbot):
 
 
 def test_where_nothing_was_redriven_a_click_shows_the_dead_letters_again(panel, qtbot):
-    panel.show_redriven(True)
+    panel.second_button.setChecked(True)
     assert panel.empty_state.isVisible() and not panel.table.isVisible()
     qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
-    assert panel.table.isVisible() and not panel.redriven_button.isChecked()
+    assert panel.table.isVisible() and not panel.second_button.isChecked()
     assert not panel.empty_state.offer.isVisible()
-
-
-def test_what_programs_wrote_is_redriven_and_not_edited(panel, qtbot):
-    of_programs = {("builds", 0), ("builds", 1)}
-    keys = [row(number)[0] for number in range(8)]
-    panel.programs_count = lambda asked: len(of_programs.intersection(keys if asked is None else asked))
-    click(qtbot, panel, 0)
-    assert panel.redrive_all_button.text() == "Redrive all (8)" and panel.redrive_all_button.isEnabled()
-    assert panel.redrive_selected_button.isEnabled() and panel.why_not_current()
-    assert panel.why_not_own(selected=True) == "The dead letters that a program has put into a topic stay there."
-    click(qtbot, panel, 2, Qt.KeyboardModifier.ControlModifier)
-    assert panel.redrive_selected_button.text() == "Redrive selected (2)" and not panel.why_not_current()
 
 
 def test_the_button_says_whether_it_redrives_all_or_those_that_are_listed(panel):
     panel.set_total(8)
-    assert panel.redrive_all_button.text() == "Redrive all (8)"
+    assert panel.buttons["redrive_all"].text() == "Redrive all (8)"
     panel.set_total(11)  # three have died since the list stands still, or do not fit the filter
-    assert panel.redrive_all_button.text() == "Redrive listed (8)"
-    panel.show_redriven(True)
-    assert panel.redrive_all_button.text() == "Redrive all (0)"
+    assert panel.buttons["redrive_all"].text() == "Redrive listed (8)"
+    panel.second_button.setChecked(True)
+    assert panel.buttons["redrive_all"].text() == "Redrive all (0)"

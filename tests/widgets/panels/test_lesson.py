@@ -27,15 +27,15 @@ def panel(qtbot: QtBot) -> LessonPanel:
 
 
 def test_the_current_step_alone_can_be_pointed_at(panel: LessonPanel, qtbot: QtBot) -> None:
-    assert [row.point.isVisible() for row in panel.rows()] == [False, True, False]
+    assert [row.point.isVisible() for row in panel.rows] == [False, True, False]
     with qtbot.waitSignal(panel.pointWanted, timeout=1_000) as asked:
-        qtbot.mouseClick(panel.rows()[1].point, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(panel.rows[1].point, Qt.MouseButton.LeftButton)
     assert asked.args == [1]
     assert panel.count_label.text() == "1 of 3"
 
 
 def test_what_was_seen_is_told_of_the_step_done_last_and_of_others_by_a_click(panel: LessonPanel, qtbot: QtBot) -> None:
-    first, second, third = panel.rows()
+    first, second, third = panel.rows
     assert first.seen.isVisible() and not second.seen.isVisible() and not third.seen.isVisible()
     panel.set_facts(
         replace(FACTS, steps=(FIRST, replace(SECOND, done=True, current=False), replace(THIRD, current=True)))
@@ -67,7 +67,7 @@ def test_the_question_comes_after_the_last_step_and_its_answer_when_asked(panel:
 def test_what_is_to_be_done_next_is_in_sight_however_low_the_panel_is(panel: LessonPanel, qtbot: QtBot) -> None:
     steps = tuple(replace(FIRST, text=f"Step {number} of a long lesson with many words") for number in range(9))
     panel.set_facts(replace(FACTS, title="Long", steps=(*steps, SECOND, *(replace(THIRD, text="Later"),) * 9)))
-    current = panel.rows()[9]
+    current = panel.rows[9]
 
     def in_sight() -> bool:
         top = current.mapTo(panel, current.rect().topLeft()).y()
@@ -80,7 +80,7 @@ def test_what_is_to_be_done_next_is_in_sight_however_low_the_panel_is(panel: Les
 
 def test_what_an_earlier_run_has_done_is_named_and_not_counted(panel: LessonPanel) -> None:
     panel.set_facts(replace(FACTS, steps=(FIRST, SECOND, replace(THIRD, ever=True))))
-    names = [row.accessibleName().partition(": ")[0] for row in panel.rows()]
+    names = [row.accessibleName().partition(": ")[0] for row in panel.rows]
     assert names == ["Done", "Now", "Done in an earlier run"]
     assert panel.count_label.text() == "1 of 3"
     assert not panel.question.isVisible()
@@ -91,11 +91,11 @@ def test_what_an_earlier_run_has_done_is_named_and_not_counted(panel: LessonPane
 def test_another_run_opens_and_answers_nothing(panel: LessonPanel, qtbot: QtBot) -> None:
     done = tuple(replace(step, done=True, current=False) for step in FACTS.steps)
     panel.set_facts(replace(FACTS, steps=done))
-    qtbot.mouseClick(panel.rows()[0].more, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(panel.rows[0].more, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(panel.show_answer, Qt.MouseButton.LeftButton)
     panel.begin()
     panel.set_facts(replace(FACTS, steps=done))
-    assert panel.rows()[2].seen.isVisible() and not panel.rows()[0].seen.isVisible()
+    assert panel.rows[2].seen.isVisible() and not panel.rows[0].seen.isVisible()
     assert panel.show_answer.isVisible() and not panel.answer.isVisible()
 
 
@@ -129,5 +129,5 @@ def test_the_button_for_the_answer_is_in_sight_after_the_last_lesson(panel: Less
 
 def test_names_are_never_markup(panel: LessonPanel) -> None:
     panel.set_facts(replace(FACTS, steps=(replace(FIRST, text="<b>x</b>"),)))
-    assert panel.rows()[0].text.text() == "<b>x</b>"
-    assert panel.rows()[0].text.textFormat() == Qt.TextFormat.PlainText
+    assert panel.rows[0].text.text() == "<b>x</b>"
+    assert panel.rows[0].text.textFormat() == Qt.TextFormat.PlainText

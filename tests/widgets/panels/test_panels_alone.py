@@ -2,14 +2,16 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QStandardItemModel
+from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.widgets.panels.table_of import columns_of
 from tests.widgets.reading import findings, sentence
+from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 from widgets.panels.report import FindingFacts, ReportPanel
 from widgets.panels.schemas import SchemaDetails, SchemasPanel
+from widgets.theme import DARK, LIGHT, apply_theme
 
 MARKUP = "<b>bold</b> & <script>"
 
@@ -75,15 +77,6 @@ def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
     assert panel.listeners["kafka"].button.toolTip() == "The session has ended."
 
 
-def test_a_connection_is_cut_only_where_one_is_selected(qtbot):
-    panel = shown(qtbot, ConnectionsPanel(model(13), model(8)))
-    assert not panel.cut_button.isEnabled()
-    panel.select(1)
-    with qtbot.waitSignal(panel.cutRequested) as told:
-        qtbot.mouseClick(panel.cut_button, Qt.MouseButton.LeftButton)
-    assert told.args == [1]
-
-
 @pytest.mark.promise("25")
 def test_findings_are_plain_text_and_nothing_of_the_last_report_stays(qtbot):
     panel = shown(qtbot, ReportPanel(model(3)))
@@ -94,11 +87,22 @@ def test_findings_are_plain_text_and_nothing_of_the_last_report_stays(qtbot):
     assert (findings(panel), sentence(panel)) == ((), "Nothing in this report stands out.")
     panel.set_findings(None)
     assert (findings(panel), sentence(panel)) == ((), "Select a report to read its findings here.")
-    assert not panel.open_button.isEnabled()
-    panel.select(2)
-    with qtbot.waitSignal(panel.openRequested) as told:
-        qtbot.mouseClick(panel.open_button, Qt.MouseButton.LeftButton)
-    assert told.args == [2]
+
+
+def a_finding():
+    panel = ReportPanel(model(3))
+    panel.set_findings([FindingFacts("bad", "One", "")])
+    return panel
+
+
+@pytest.mark.parametrize("make", [a_finding, lambda: ScenarioEditor("a.yaml", "", lambda _text: (1, "It is empty."))])
+def test_signs_have_the_colours_of_the_theme(qtbot, qapp, make):
+    widget = shown(qtbot, make())
+    for theme in (DARK, LIGHT):
+        apply_theme(qapp, theme)
+        signs = [label.pixmap().toImage() for label in widget.findChildren(QLabel) if not label.pixmap().isNull()]
+        places = [(sign, x, y) for sign in signs for x in range(sign.width()) for y in range(sign.height())]
+        assert any(sign.pixelColor(x, y) == QColor(theme.failure) for sign, x, y in places)
 
 
 def test_listeners_stand_below_each_other_where_a_line_has_no_room(qtbot):

@@ -49,6 +49,17 @@ def panel(qtbot: QtBot, qapp: QApplication) -> TablePanel:
     return made
 
 
+def test_rows_that_wait_are_among_those_that_stand_for_all_messages(panel: TablePanel) -> None:
+    panel.set_messages(20)
+    assert panel.count_label.text() == "20 messages in 5 rows"
+    panel.table.selectRow(0)
+    QApplication.processEvents()
+    assert isinstance(panel.model, TableModel)
+    panel.model.set_rows(tuple(Letter(number) for number in (7, 6, 5, 4, 3, 2, 1)))
+    panel.set_messages(30)
+    assert panel.waiting.text() == "2 new" and panel.count_label.text() == "30 messages in 7 rows"
+
+
 def numbers(panel: TablePanel) -> list[int]:
     return [int(panel.model.index(place, 0).data()) for place in range(panel.model.rowCount())]
 
@@ -190,7 +201,7 @@ def test_cards_of_rebalances_stand_still_under_the_pointer(qtbot: QtBot, monkeyp
     panel.set_rebalances((first,))
     monkeypatch.setattr(panel._area, "underMouse", lambda: True)
     panel.set_rebalances((second, first))
-    assert len(panel.cards()) == 1 and panel.count_label.text() == "1, 1 new"
+    assert len(panel.cards) == 1 and panel.count_label.text() == "1, 1 new"
     monkeypatch.setattr(panel._area, "underMouse", lambda: False)
     panel.set_rebalances((second, first))
-    assert len(panel.cards()) == 2 and panel.count_label.text() == "2"
+    assert len(panel.cards) == 2 and panel.count_label.text() == "2"

@@ -7,7 +7,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QApplication, QListWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from widgets.panels.panel import side_by_side
+from widgets.side_by_side import side_by_side
 
 
 @pytest.mark.parametrize(("width", "seen"), [(900, 3), (500, 2), (320, 1)])

@@ -15,13 +15,13 @@ from starlette.responses import Response, StreamingResponse
 
 from broker_core.broker.session_clock import FIXED
 from broker_core.clock import NS_PER_MS
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
 from broker_core.listeners.access import changes
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.http.context import ByHand, HttpCall, Routes
-from broker_core.listeners.http.gate import problem_of
+from broker_core.listeners.http.problems import problem_of
 from broker_core.operations import observe
 from broker_core.operations.entry import READ
 from broker_core.operations.faults import BeginFault, FaultAnswer

@@ -210,7 +210,7 @@ async def register_consumer(call: HttpCall) -> ConsumerRegistered:
         call.must(WRITE, "topic", body.topic)
         await ensure(call, body.topic)
     call.context.consumers.register(name, body.topic, reset=body.reset, auto_commit=body.auto_commit)
-    await call.wait(call.host.kept())
+    await call.wait(call.host.durable())
     call.named(name)
     return ConsumerRegistered(status="registered", topic=body.topic, consumer_id=name)
 
@@ -261,7 +261,7 @@ async def commit(call: HttpCall) -> Committed:
         consumer.commit()
     else:
         consumer.commit_offsets({body.partition: body.offset})
-    await call.wait(call.host.kept())
+    await call.wait(call.host.durable())
 
     def look(_now: int) -> dict[str, int]:
         places = range(call.broker.logs.partition_count(consumer.topic))

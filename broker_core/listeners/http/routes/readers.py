@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from broker_core.clients.membership import ConsumerConfig
@@ -71,7 +71,7 @@ async def _commit_offsets(call: HttpCall, request: CommitOffsets) -> Status:
             call.must(READ, "topic", each.topic)
         offsets = {(each.topic, each.partition): each.offset for each in request.offsets}
     member.commit(offsets)
-    await call.wait(call.host.kept())
+    await call.wait(call.host.durable())
     return Status()
 
 
@@ -120,28 +120,28 @@ async def _take(call: HttpCall, request: Take) -> list[Delivery]:
     return [Delivery.of_lease(lease, now_ns, request.encoding) for lease in leases]
 
 
-async def _settle(
-    call: HttpCall, request: Ack | Nack | Extend | Release, use: Callable[..., object], *more: object, **fields: object
-) -> LeasesDone:
-    """Call `use` with each lease, and wait for the replies. Raises the first error if all have failed."""
+async def _settle(call: HttpCall, request: Ack | Nack | Extend | Release, use: Callable[..., object]) -> LeasesDone:
+    """Call `use` with each lease, an `Ack` with each run of leases, and wait for the replies. Raises the first error if
+    all have failed.
+    """
     leases = request.leases
+
+    def settled(queue: Queue, now_ns: int, texts: Sequence[str]) -> list[Reply[None]]:
+        try:
+            count = {"count": len(texts)} if len(texts) > 1 else {}
+            done = use(queue, now_ns, _held(queue, texts[0]), **count)
+        except BrokerError as error:
+            if len(texts) > 1:
+                return [end for text in texts for end in settled(queue, now_ns, [text])]
+            failed: Reply[None] = Reply()
+            failed.fail(error)
+            return [failed]
+        return [done if isinstance(done, Reply) else Reply.of(None)] * len(texts)
 
     def run(now_ns: int) -> tuple[list[Reply[None]], Reply[None]]:
         queue = call.broker.queues.queue(request.queue)
-        ends: list[Reply[None]] = []
-        for text in leases:
-            partition, offset, attempt, holder = text.split(".", 3)
-            end: Reply[None] = Reply()
-            try:
-                if int(partition) >= len(queue.levels.tables):
-                    raise BrokerError(ErrorCode.INVALID_LEASE, text)
-                held = Held(int(partition), int(offset), holder, int(attempt))
-                done = use(queue, now_ns, held, *more, **fields)
-            except BrokerError as error:
-                end.fail(error)
-            else:
-                end = done if isinstance(done, Reply) else Reply.of(None)
-            ends.append(end)
+        runs = _runs(leases) if isinstance(request, Ack) else ([text] for text in leases)
+        ends = [end for texts in runs for end in settled(queue, now_ns, texts)]
         return ends, all_done(ends)
 
     ends, whole = call.host.call(run)
@@ -155,6 +155,28 @@ async def _settle(
     )
 
 
+def _held(queue: Queue, text: str) -> Held:
+    partition, offset, attempt, holder = text.split(".", 3)
+    if int(partition) >= len(queue.levels.tables):
+        raise BrokerError(ErrorCode.INVALID_LEASE, text)
+    return Held(int(partition), int(offset), holder, int(attempt))
+
+
+def _runs(leases: Sequence[str]) -> Iterator[list[str]]:
+    """Leases of consecutive offsets that were delivered together, in the order given."""
+    run: list[str] = []
+    following = ""
+    for text in leases:
+        if run and text != following:
+            yield run
+            run = []
+        run.append(text)
+        partition, offset, attempt_and_holder = text.split(".", 2)
+        following = f"{partition}.{int(offset) + 1}.{attempt_and_holder}"
+    if run:
+        yield run
+
+
 HANDLERS: ByHand = {
     Join: _join,
     Poll: _poll,
@@ -162,8 +184,10 @@ HANDLERS: ByHand = {
     Seek: _seek,
     Leave: _leave,
     Take: _take,
-    Ack: lambda call, request: _settle(call, request, Queue.ack, durable=request.durable),
-    Nack: lambda call, request: _settle(call, request, Queue.nack, request.cause, requeue=request.requeue),
-    Extend: lambda call, request: _settle(call, request, Queue.extend, request.lease_ms),
+    Ack: lambda call, request: _settle(call, request, partial(Queue.ack, durable=request.durable)),
+    Nack: lambda call, request: _settle(
+        call, request, partial(Queue.nack, cause=request.cause, requeue=request.requeue)
+    ),
+    Extend: lambda call, request: _settle(call, request, partial(Queue.extend, lease_ms=request.lease_ms)),
     Release: lambda call, request: _settle(call, request, Queue.release),
 }

@@ -21,7 +21,8 @@ from broker_core.names import CLUSTER_ID
 from broker_core.operations import schemas
 from broker_core.operations.entry import ADMIN, READ, WRITE
 from broker_core.operations.fields import Subject
-from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.compatibility import Compatibility
+from broker_core.schemas.languages import SchemaKind
 from broker_core.schemas.problem import InvalidSchemaError
 from broker_core.schemas.registry import References, SchemaMetadata, SchemaRegistry, SchemaVersion
 from broker_core.version import program_version
@@ -29,7 +30,6 @@ from broker_core.version import program_version
 routes = Routes("Schema registry")
 
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
-_LATEST = ("latest", "-1")
 # Errors that have a number of their own in Confluent's registry.
 _NUMBERS = {
     ErrorCode.INVALID_TOPIC: (422, 42208),
@@ -44,14 +44,13 @@ _NUMBERS = {
 _SENTENCES = {
     ErrorCode.UNKNOWN_SUBJECT: "Subject '{subject}' not found.",
     ErrorCode.UNKNOWN_SCHEMA_VERSION: "Version {version} not found.",
-    ErrorCode.UNKNOWN_SCHEMA: "Schema {id}not found",
+    ErrorCode.UNKNOWN_SCHEMA: "Schema {id}not found",  # `id` has a blank behind it, if the path has one
     ErrorCode.INVALID_SCHEMA: "Invalid schema: {about}",
     ErrorCode.REFERENCE_EXISTS: "One or more references exist to the schema: {about}",
     ErrorCode.INCOMPATIBLE_SCHEMA: (
         'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: [{about}]'
     ),
 }
-_MOST_VERSION = 2_147_483_647
 _T = TypeVar("_T")
 _Answer = Callable[..., Awaitable[Any]]
 
@@ -136,7 +135,7 @@ _QUERY: dict[str, tuple[Any, Any]] = {
 _PATH = {
     "subject": Subject,
     "id": Annotated[int, msgspec.Meta(ge=1)],
-    "version": Annotated[str, msgspec.Meta(pattern="^(latest|-1|[1-9][0-9]{0,9})$")],
+    "version": Annotated[str, msgspec.Meta(pattern=r"^(latest|-1|[1-9][0-9]{0,9})$(?!\n)")],
 }
 
 
@@ -156,110 +155,110 @@ def _refusal(call: HttpCall, error: BrokerError) -> Response:
 
 def _serve(method: str, path: str, answer: Any, query: str = "", body: Any = None) -> Callable[[_Answer], RouteHandler]:
     """Declare the handler below; it gets the parameters that `query` names, if there are any."""
-    asked = msgspec.defstruct("Query", [(name, *_QUERY[name]) for name in query.split()]) if query else None
+    kind = msgspec.defstruct("Query", [(name, *_QUERY[name]) for name in query.split()]) if query else None
 
     def declare(handler: _Answer) -> RouteHandler:
         @functools.wraps(handler)
         async def served(call: HttpCall) -> Any:
-            return await (handler(call) if asked is None else handler(call, call.query(asked, passes_over=True)))
+            return await (handler(call) if kind is None else handler(call, call.query(kind, passes_over=True)))
 
         parameters = {name: _PATH[name] for name in path_names(path)}
         form = {"media_type": MEDIA_TYPE, "refusal": _refusal, "error": RegistryError}
-        return routes(method, path, answer, parameters=parameters, query=asked, body=body, **form)(served)
+        return routes(method, path, answer, parameters=parameters, query=kind, body=body, **form)(served)
 
     return declare
 
 
-def _page(rows: Sequence[_T], asked: Any) -> Sequence[_T]:
-    return rows[asked.offset :][: asked.limit if asked.limit >= 0 else None]
+def _page(rows: Sequence[_T], query: Any) -> Sequence[_T]:
+    return rows[query.offset :][: query.limit if query.limit >= 0 else None]
 
 
 # -- subjects and versions
 
 
 @_serve("GET", "/subjects", list[str], "subjectPrefix deleted deletedOnly offset limit")
-async def list_subject_names(call: HttpCall, asked: Any) -> Sequence[str]:
-    there = set(_registry(call).subjects(deleted=asked.deleted or asked.deletedOnly))
-    there -= set(_registry(call).subjects()) if asked.deletedOnly else set()
-    names = [name for name in sorted(there) if name.startswith(asked.subjectPrefix)]
-    return _page([name for name in names if call.may(READ, "subject", name)], asked)
+async def list_subject_names(call: HttpCall, query: Any) -> Sequence[str]:
+    there = set(_registry(call).subjects(deleted=query.deleted or query.deletedOnly))
+    there -= set(_registry(call).subjects()) if query.deletedOnly else set()
+    names = [name for name in sorted(there) if name.startswith(query.subjectPrefix)]
+    return _page([name for name in names if call.may(READ, "subject", name)], query)
 
 
 @_serve("POST", "/subjects/{subject}", RegisteredSchema, "format", Candidate)
-async def look_up_schema(call: HttpCall, asked: Any) -> RegisteredSchema:
+async def look_up_schema(call: HttpCall, query: Any) -> RegisteredSchema:
     name = _subject(call, READ)
-    return _described(call, _registry(call).find(name, *await _candidate(call)), asked)
+    return _described(call, _registry(call).find(name, *await _candidate(call)), query)
 
 
 @_serve("DELETE", "/subjects/{subject}", list[int], "permanent")
-async def delete_whole_subject(call: HttpCall, asked: Any) -> list[int]:
+async def delete_whole_subject(call: HttpCall, query: Any) -> list[int]:
     name = _subject(call, ADMIN)
     live = _registry(call).subjects()
-    if asked.permanent and name in live:
+    if query.permanent and name in live:
         raise _Refused(404, 40405, f"Subject '{name}' was not deleted first before being permanently deleted")
-    if not asked.permanent and name not in live and name in _registry(call).subjects(deleted=True):
+    if not query.permanent and name not in live and name in _registry(call).subjects(deleted=True):
         raise _Refused(404, 40404, f"Subject '{name}' was soft deleted.Set permanent=true to delete permanently")
-    return await call.ask(schemas.DeleteSubject(subject=name, permanent=asked.permanent))
+    return await call.ask(schemas.DeleteSubject(subject=name, permanent=query.permanent))
 
 
 @_serve("GET", "/subjects/{subject}/metadata", RegisteredSchema, "deleted format")
-async def find_by_metadata(call: HttpCall, asked: Any) -> RegisteredSchema:
+async def find_by_metadata(call: HttpCall, query: Any) -> RegisteredSchema:
     """Get the latest version that has all of these properties in its metadata.
 
     The query has a `key` and a `value` of each.
     """
     name, given = _subject(call, READ), call.request.query_params
     wanted = dict(zip(given.getlist("key"), given.getlist("value"), strict=False))
-    for number in reversed(_registry(call).versions(name, deleted=asked.deleted)):
+    for number in reversed(_registry(call).versions(name, deleted=query.deleted)):
         found = _registry(call).version(name, number, deleted=True)
         if found.metadata is not None and wanted.items() <= found.metadata.properties.items():
-            return _described(call, found, asked)
+            return _described(call, found, query)
     raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, "no version has this metadata")
 
 
 @_serve("GET", "/subjects/{subject}/versions", list[int], "deleted deletedOnly offset limit")
-async def list_versions(call: HttpCall, asked: Any) -> Sequence[int]:
+async def list_versions(call: HttpCall, query: Any) -> Sequence[int]:
     name, registry = _subject(call, READ), _registry(call)
-    there = registry.versions(name, deleted=asked.deleted or asked.deletedOnly)
-    live = set(registry.versions(name)) if asked.deletedOnly and name in registry.subjects() else set()
-    return _page([number for number in there if number not in live], asked)
+    there = registry.versions(name, deleted=query.deleted or query.deletedOnly)
+    live = set(registry.versions(name)) if query.deletedOnly and name in registry.subjects() else set()
+    return _page([number for number in there if number not in live], query)
 
 
 @_serve("POST", "/subjects/{subject}/versions", RegisteredSchema, "format", Candidate)
-async def register_version(call: HttpCall, asked: Any) -> RegisteredSchema:
+async def register_version(call: HttpCall, query: Any) -> RegisteredSchema:
     name = _subject(call, WRITE)
     text = schemas.SchemaText.of(*await _candidate(call))
-    return _described(call, await call.ask(schemas.RegisterSchema(subject=name, text=text)), asked)
+    return _described(call, await call.ask(schemas.RegisterSchema(subject=name, text=text)), query)
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}", RegisteredSchema, "deleted format")
-async def get_version(call: HttpCall, asked: Any) -> RegisteredSchema:
-    return _described(call, _version(call, _subject(call, READ), deleted=asked.deleted), asked)
+async def get_version(call: HttpCall, query: Any) -> RegisteredSchema:
+    return _described(call, _version(call, _subject(call, READ), deleted=query.deleted), query)
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}/schema", Any, "deleted format")
-async def get_schema_of_version(call: HttpCall, asked: Any) -> Any:
-    found = _version(call, _subject(call, READ), deleted=asked.deleted)
-    return msgspec.Raw(_formatted(call, found.id, found.text, asked).encode())
+async def get_schema_of_version(call: HttpCall, query: Any) -> Any:
+    found = _version(call, _subject(call, READ), deleted=query.deleted)
+    return msgspec.Raw(_formatted(call, found.id, found.text, query).encode())
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}/referencedby", list[int], "offset limit")
-async def list_referencing_schemas(call: HttpCall, asked: Any) -> Sequence[int]:
+async def list_referencing_schemas(call: HttpCall, query: Any) -> Sequence[int]:
     name = _subject(call, READ)
-    return _page(_registry(call).referenced_by(name, _version(call, name, deleted=True).version), asked)
+    return _page(_registry(call).referenced_by(name, _version(call, name, deleted=True).version), query)
 
 
 @_serve("DELETE", "/subjects/{subject}/versions/{version}", int, "permanent")
-async def delete_one_version(call: HttpCall, asked: Any) -> int:
+async def delete_one_version(call: HttpCall, query: Any) -> int:
     name = _subject(call, ADMIN)
     number = _version(call, name, deleted=True).version
     named, live = f"Subject '{name}' Version {number} was", name in _registry(call).subjects()
     if live and number in _registry(call).versions(name):
-        if asked.permanent:
+        if query.permanent:
             raise _Refused(404, 40407, f"{named} not deleted first before being permanently deleted")
-    elif not asked.permanent:
+    elif not query.permanent:
         raise _Refused(404, 40406, f"{named} soft deleted.Set permanent=true to delete permanently")
-    await call.ask(schemas.DeleteVersion(subject=name, version=number, permanent=asked.permanent))
+    await call.ask(schemas.DeleteVersion(subject=name, version=number, permanent=query.permanent))
     return number
 
 
@@ -267,14 +266,14 @@ async def delete_one_version(call: HttpCall, asked: Any) -> int:
 
 
 @_serve("GET", "/schemas", list[RegisteredSchema], "subjectPrefix deleted latestOnly offset limit")
-async def list_schemas(call: HttpCall, asked: Any) -> Sequence[RegisteredSchema]:
+async def list_schemas(call: HttpCall, query: Any) -> Sequence[RegisteredSchema]:
     registry = _registry(call)
     found = []
-    for name in registry.subjects(deleted=asked.deleted):
-        if name.startswith(asked.subjectPrefix) and call.may(READ, "subject", name):
-            there = registry.versions(name, deleted=asked.deleted)
-            found += [registry.version(name, each, deleted=True) for each in there[-1 if asked.latestOnly else 0 :]]
-    return [_described(call, each) for each in _page(found, asked)]
+    for name in registry.subjects(deleted=query.deleted):
+        if name.startswith(query.subjectPrefix) and call.may(READ, "subject", name):
+            there = registry.versions(name, deleted=query.deleted)
+            found += [registry.version(name, each, deleted=True) for each in there[-1 if query.latestOnly else 0 :]]
+    return [_described(call, each) for each in _page(found, query)]
 
 
 @_serve("GET", "/schemas/types", list[str])
@@ -283,46 +282,47 @@ async def list_schema_types(call: HttpCall) -> list[str]:
 
 
 @_serve("GET", "/schemas/ids/{id}", RegisteredSchema, "format")
-async def get_schema(call: HttpCall, asked: Any) -> RegisteredSchema:
-    return msgspec.structs.replace(_described(call, _by_id(call), asked), subject=UNSET, version=UNSET)
+async def get_schema(call: HttpCall, query: Any) -> RegisteredSchema:
+    return msgspec.structs.replace(_described(call, _by_id(call), query), subject=UNSET, version=UNSET)
 
 
 @_serve("GET", "/schemas/ids/{id}/schema", Any, "format")
-async def get_schema_alone(call: HttpCall, asked: Any) -> Any:
+async def get_schema_alone(call: HttpCall, query: Any) -> Any:
     found = _by_id(call)
-    return msgspec.Raw(_formatted(call, found.id, found.text, asked).encode())
+    return msgspec.Raw(_formatted(call, found.id, found.text, query).encode())
 
 
 @_serve("GET", "/schemas/ids/{id}/subjects", list[str], "subject deleted offset limit")
-async def list_subjects_of_schema(call: HttpCall, asked: Any) -> Sequence[str]:
-    return _page(list(dict.fromkeys(each.subject for each in _usages(call, asked))), asked)
+async def list_subjects_of_schema(call: HttpCall, query: Any) -> Sequence[str]:
+    return _page(list(dict.fromkeys(each.subject for each in _usages(call, query))), query)
 
 
 @_serve("GET", "/schemas/ids/{id}/versions", list[SubjectVersion], "subject deleted offset limit")
-async def list_versions_of_schema(call: HttpCall, asked: Any) -> Sequence[SubjectVersion]:
-    return _page([SubjectVersion(each.subject, each.version) for each in _usages(call, asked)], asked)
+async def list_versions_of_schema(call: HttpCall, query: Any) -> Sequence[SubjectVersion]:
+    return _page([SubjectVersion(each.subject, each.version) for each in _usages(call, query)], query)
 
 
 # -- compatibility
 
 
 @_serve("POST", "/compatibility/subjects/{subject}/versions", CompatibilityCheck, "verbose", Candidate)
-async def check_with_versions(call: HttpCall, asked: Any) -> CompatibilityCheck:
-    return await _check(call, _subject(call, READ), None, asked)
+async def check_with_versions(call: HttpCall, query: Any) -> CompatibilityCheck:
+    return await _check(call, _subject(call, READ), None, query)
 
 
 @_serve("POST", "/compatibility/subjects/{subject}/versions/{version}", CompatibilityCheck, "verbose", Candidate)
-async def check_with_version(call: HttpCall, asked: Any) -> CompatibilityCheck:
+async def check_with_version(call: HttpCall, query: Any) -> CompatibilityCheck:
     name = _subject(call, READ)
-    return await _check(call, name, _version(call, name).version, asked)
+    return await _check(call, name, _version(call, name).version, query)
 
 
-async def _check(call: HttpCall, name: str, version: int | None, asked: Any) -> CompatibilityCheck:
+async def _check(call: HttpCall, name: str, version: int | None, query: Any) -> CompatibilityCheck:
     text, kind, references, _ = await _candidate(call)
     registry = _registry(call)
-    check = functools.partial(registry.check, name, text, kind, references, version)
-    problems = await call.slow(lambda: call.host.call(lambda _now: check()))
-    return CompatibilityCheck(not problems, [str(each) for each in problems] if asked.verbose else UNSET)
+    problems = await call.slow(
+        lambda: call.host.call(lambda _now: registry.check(name, text, kind, references, version))
+    )
+    return CompatibilityCheck(not problems, [str(each) for each in problems] if query.verbose else UNSET)
 
 
 @_serve("GET", "/config", SetLevel)
@@ -347,9 +347,9 @@ async def reset_default_compatibility(call: HttpCall) -> SetLevel:
 
 
 @_serve("GET", "/config/{subject}", SetLevel, "defaultToGlobal")
-async def get_compatibility(call: HttpCall, asked: Any) -> SetLevel:
+async def get_compatibility(call: HttpCall, query: Any) -> SetLevel:
     name, registry = _subject(call, READ), _registry(call)
-    if not registry.has_own_compatibility(name) and not asked.defaultToGlobal:
+    if not registry.has_own_compatibility(name) and not query.defaultToGlobal:
         raise _Refused(404, 40408, f"Subject '{name}' does not have subject-level compatibility configured")
     return SetLevel(registry.compatibility_of(name))
 
@@ -404,9 +404,9 @@ async def _mode(call: HttpCall) -> Mode:
 
 
 @_serve("GET", "/contexts", list[str], "contextPrefix offset limit")
-async def list_contexts(call: HttpCall, asked: Any) -> Sequence[str]:
+async def list_contexts(call: HttpCall, query: Any) -> Sequence[str]:
     """List the contexts: there is the default one."""
-    return _page([name for name in (".",) if name.startswith(asked.contextPrefix)], asked)
+    return _page([name for name in (".",) if name.startswith(query.contextPrefix)], query)
 
 
 @_serve("GET", "/v1/metadata/id", dict[str, Any])
@@ -435,9 +435,9 @@ def _subject(call: HttpCall, use: Any) -> str:
 
 def _version(call: HttpCall, name: str, *, deleted: bool = False) -> SchemaVersion:
     text: str = call.path("version", str)
-    if text in _LATEST:
+    if text in {"latest", "-1"}:
         return _registry(call).version(name, deleted=deleted)
-    if not text.isdecimal() or len(text) > 10 or not 1 <= int(text) <= _MOST_VERSION:
+    if not text.isdecimal() or len(text) > 10 or not 1 <= int(text) < 2**31:
         allowed = 'Allowed values are between [1, 2^31-1] and the string "latest"'
         raise _Refused(422, 42202, f"The specified version '{text[:20]}' is not a valid version id. {allowed}")
     return _registry(call).version(name, int(text), deleted=deleted)
@@ -454,22 +454,22 @@ async def _candidate(call: HttpCall) -> tuple[str, SchemaKind, References, Schem
     return body.schema, SchemaKind(body.schema_type), body.references, body.metadata
 
 
-def _described(call: HttpCall, found: SchemaVersion, asked: Any = None) -> RegisteredSchema:
-    text = _formatted(call, found.id, found.text, asked)
+def _described(call: HttpCall, found: SchemaVersion, query: Any = None) -> RegisteredSchema:
+    text = _formatted(call, found.id, found.text, query)
     kind: SchemaType = found.kind.value
     return RegisteredSchema(text, found.id, found.subject, found.version, kind, found.references, found.metadata)
 
 
-def _formatted(call: HttpCall, schema_id: int, text: str, asked: Any) -> str:
+def _formatted(call: HttpCall, schema_id: int, text: str, query: Any) -> str:
     """The text, or what the client reads instead where it asks for it."""
-    if asked is None or asked.format != "serialized":
+    if query is None or query.format != "serialized":
         return text
     return getattr(_registry(call).schema(schema_id), "serialized", text)
 
 
 def _number(call: HttpCall) -> int:
     text: str = call.path("id", str)
-    if not text.isdigit() or len(text) > 9:
+    if not text.isdecimal() or len(text) > 9:
         raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, f"id {text[:20]}")
     return int(text)
 
@@ -482,6 +482,6 @@ def _by_id(call: HttpCall) -> SchemaVersion:
     return usages[0]
 
 
-def _usages(call: HttpCall, asked: Any) -> list[SchemaVersion]:
-    found = _registry(call).usages(_number(call), deleted=asked.deleted)
-    return [each for each in found if asked.subject in ("", each.subject) and call.may(READ, "subject", each.subject)]
+def _usages(call: HttpCall, query: Any) -> list[SchemaVersion]:
+    found = _registry(call).usages(_number(call), deleted=query.deleted)
+    return [each for each in found if query.subject in ("", each.subject) and call.may(READ, "subject", each.subject)]

@@ -5,10 +5,11 @@ from collections import Counter
 import pytest
 
 from app.environment.paths import find_scenario
+from app.sessions.history.event_ring import CHUNK, EventRing
 from app.sessions.history.keys import partition_keys, published
 from app.sessions.history.life import Place, life_in, life_of, place_of, touching
-from app.sessions.history.past import CHUNK, EventRing, History, Past
-from app.sessions.history.redeliveries import redriven_messages
+from app.sessions.history.past import History, Past
+from app.sessions.history.redriven import redriven_messages
 from broker_core.clock import NS_PER_S
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.recording.live_session import LiveSession

@@ -4,7 +4,8 @@ from collections import Counter
 from functools import partial
 
 from app.environment.paths import find_scenario
-from app.sessions.history.past import EventRing, History
+from app.sessions.history.event_ring import EventRing
+from app.sessions.history.past import History
 from app.sessions.history.redeliveries import redeliveries, redeliveries_of
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind

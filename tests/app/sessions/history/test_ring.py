@@ -1,6 +1,6 @@
 """The last events in memory: all of them up to the bound, found by number."""
 
-from app.sessions.history.past import CHUNK, EventRing
+from app.sessions.history.event_ring import CHUNK, EventRing
 from broker_core.events import EventKind, EventStream
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import resources
 from app.presenters.clients import other_producers
-from app.presenters.lag_trend import lag_trend
-from app.presenters.rates import Rates
+from app.sessions.history.lag_trend import lag_trend
 from app.sessions.history.series import (
     ALL_PUBLISHED,
     BLOCKED,
@@ -114,8 +113,8 @@ def test_two_members_that_commit_in_turn_are_one_flow_where_only_commits_are_see
 def test_the_lag_of_who_commits_seldom_rises_only_if_it_does_not_keep_up(
     every: int, share: float, words: set[str]
 ) -> None:
-    rates, stream, shown = Rates(), EventStream(), set()
-    stream.attach(rates.series)
+    series, stream, shown = SessionSeries(), EventStream(), set()
+    stream.attach(series)
     reader: dict[str, Any] = {"group": "billing", "client": "pod-1"}
     stream.emit(0, K.TOPIC_CREATED, topic="orders", count=1)
     partitions = [["orders", 0]]
@@ -128,7 +127,7 @@ def test_the_lag_of_who_commits_seldom_rises_only_if_it_does_not_keep_up(
             stream.emit(tick * GRID_NS + 1, K.ACKNOWLEDGED, **place, **reader)
             done += each
         if tick > 4 * every:
-            shown.add(lag_trend(rates, tick * GRID_NS, "billing").word)
+            shown.add(lag_trend(series, tick * GRID_NS, "billing").word)
     assert shown == words
 
 
@@ -243,11 +242,11 @@ def test_who_has_published_within_the_last_seconds_and_is_no_producer_of_the_ses
 
 
 def test_after_the_end_producers_of_other_programs_are_stopped_and_run_again_where_it_goes_on():
-    rates, stream = Rates(), EventStream()
-    stream.attach(rates.series)
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
 
     def states(at_s):
-        return [other.state for other in other_producers(Snapshot(round(at_s * NS_PER_S), 1), rates)]
+        return [other.state for other in other_producers(Snapshot(round(at_s * NS_PER_S), 1), series)]
 
     stream.emit(NS_PER_S, K.PUBLISHED, topic="a", client="shop", count=9, size_bytes=1)
     assert states(2) == ["running"]

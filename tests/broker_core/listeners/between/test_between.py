@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, Producer, ShareConsumer, TopicPartition
 from broker_core.events import Event
 from broker_core.groups.config import GroupConfig, GroupSettings
 from broker_core.listeners.between.peer import BetweenPeer
-from broker_core.observation.kafka.changes import FIRST_COMMIT
+from broker_core.observation.kafka.cluster_diff import FIRST_COMMIT
 from broker_core.observation.kafka.config import connection_config
 from broker_core.operations.faults import BeginFault, EndFault, ListFaults
 from broker_core.recording.ownership import Ownership
@@ -127,7 +127,7 @@ def test_what_the_cluster_has_not_answered_when_the_ports_close_is_said(
     broker.faults.hold("OffsetCommit")
     with contextlib.closing(Raw(watched.peer.ports.port)) as line:
         line.send(KEYS["OffsetCommit"], 8, commit_of(3))
-        watched.until(lambda: {8, 0} <= {key for key, _asked in watched.peer._eye._asked.values()})
+        watched.until(lambda: {8, 0} <= {key for key, _asked in watched.peer._traffic._in_flight.values()})
         watched.peer.close()
     rest = watched.peer.rest()
     assert rest is not None
@@ -146,7 +146,7 @@ def test_a_commit_whose_connection_has_ended_without_an_answer_is_said_until_a_l
     with contextlib.closing(Raw(watched.peer.ports.port)) as line:
         line.send(KEYS["OffsetCommit"], 8, commit_of(3))
         watched.until(lambda: watched.peer.not_answered["acknowledged"])
-    watched.until(lambda: not watched.peer._eye._asked)
+    watched.until(lambda: not watched.peer._traffic._in_flight)
     assert watched.peer.not_answered["acknowledged"] == [["billing", "orders", 0, 3]]
     held.end()
     with contextlib.closing(Raw(int(broker.bootstrap_servers.rpartition(":")[2]))) as line:
@@ -173,7 +173,7 @@ def test_a_commit_to_a_partition_whose_end_nobody_knew_makes_nothing_published(
     with contextlib.closing(Raw(int(broker.bootstrap_servers.rpartition(":")[2]))) as line:
         committed(line, 1)
     watched = between(every_s=60)
-    del watched.peer._changes.ends["orders", 0]
+    del watched.peer._diff.ends["orders", 0]
     with contextlib.closing(Raw(watched.peer.ports.port)) as line:
         who = {"member_id": "m-1", "generation_id_or_member_epoch": heartbeat(line, "m-1", 0)}
         committed(line, 2, **who)  # it was given that before
@@ -200,8 +200,8 @@ def test_where_a_reader_is_seen_first_says_nothing_of_commits_that_its_broker_di
         (False, 1, ["offsets_reset"]),
     ):
         watched = between(every_s=60)
-        watched.peer._changes.all_told = all_told
-        watched.peer._changes.committed.clear()
+        watched.peer._diff.all_told = all_told
+        watched.peer._diff.committed.clear()
         with contextlib.closing(Raw(watched.peer.ports.port)) as line:
             coordinator = {"key_type": 0, "coordinator_keys": ["billing"]}
             line.asked(KEYS["FindCoordinator"], 4, coordinator)
@@ -249,7 +249,7 @@ def test_what_comes_to_a_partition_whose_end_nobody_knew_is_told(
     for _ in range(3):
         broker.publish("orders", b"before")
     watched = between(every_s=60)
-    del watched.peer._changes.ends["orders", 0]
+    del watched.peer._diff.ends["orders", 0]
     producer = Producer({"bootstrap.servers": watched.peer.bootstrap_servers, "client.id": "shop", "log_level": 0})
     for _ in range(2):
         producer.produce("orders", b"new")
@@ -292,7 +292,7 @@ def test_what_was_read_as_it_closes_is_told_where_a_sweep_would_be_due(
     producer.produce("orders", b"x", partition=0)
     assert producer.flush(PATIENCE_S) == 0
     peer = watched.peer
-    peer._eye.closes = True
+    peer._traffic.closing = True
     peer._sweeper.shutdown()  # as `close` does, in another thread
     peer._pace.due_s = 0.0
     watched.until(lambda: watched.of("published"), "what was published")

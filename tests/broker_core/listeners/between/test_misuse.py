@@ -25,6 +25,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.schemas import load_response_schema
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.between import rewriting
+from broker_core.listeners.between.asked_requests import TopicNames
 from broker_core.listeners.between.frames import MOST_REQUEST_BYTES, Frames
 from broker_core.listeners.between.peer import BetweenPeer
 from broker_core.listeners.between.ports import Ports
@@ -39,7 +40,7 @@ PATIENCE_S = 30.0
 SECRET = "a token that nobody may keep"
 
 
-class Eye:
+class KeptFrames:
     """Sees everything, and keeps it."""
 
     def __init__(self) -> None:
@@ -107,16 +108,16 @@ def answer(correlation_id: int, body: bytes) -> bytes:
 
 
 @pytest.fixture
-def passing() -> Iterator[Callable[..., tuple[Ports, Cluster, list[str], Eye]]]:
+def passing() -> Iterator[Callable[..., tuple[Ports, Cluster, list[str], KeptFrames]]]:
     made: list[Any] = []
 
     def make(reply: Callable[[bytes], bytes] = lambda frame: answer(7, frame[::-1])) -> Any:
-        cluster, told, eye = Cluster(reply), list[str](), Eye()
+        cluster, told, observer = Cluster(reply), list[str](), KeptFrames()
         config = ConnectionConfig((cluster.address,))
-        ports = Ports(config, eye, lambda _event: None, now_ns=time.monotonic_ns, told=told.append)
+        ports = Ports(config, observer, lambda _event: None, TopicNames(), now_ns=time.monotonic_ns, told=told.append)
         ports.open({})
         made.extend((ports, cluster))
-        return ports, cluster, told, eye
+        return ports, cluster, told, observer
 
     yield make
     for each in made:
@@ -143,7 +144,7 @@ def wait(holds: Callable[[], object]) -> None:
 
 @pytest.mark.promise("46")
 def test_bytes_in_are_bytes_out(passing):
-    ports, cluster, told, _eye = passing()
+    ports, cluster, told, _observer = passing()
     sent = [request(999, bytes([number]) * (number * 3_000), 7) for number in range(20)]
     with connected(ports) as client:
         client.sendall(b"".join(sent))  # one after the other, without waiting
@@ -154,7 +155,7 @@ def test_bytes_in_are_bytes_out(passing):
 
 def test_a_request_without_an_answer_is_not_waited_for(passing):
     produce = request(0, b"\xff\xff" + struct.pack(">hi", 0, 1_000), 1, 3)  # no transactional id, acks=0
-    ports, cluster, _told, _eye = passing(
+    ports, cluster, _told, _observer = passing(
         lambda frame: b"" if frame == produce else answer(int.from_bytes(frame[8:12], "big"), b"done")
     )
     with connected(ports) as client:
@@ -165,7 +166,7 @@ def test_a_request_without_an_answer_is_not_waited_for(passing):
 
 @pytest.mark.promise("46")
 def test_what_is_cut_off_was_never_sent(passing):
-    ports, cluster, _told, _eye = passing()
+    ports, cluster, _told, _observer = passing()
     with connected(ports) as client:
         client.sendall(request(999, b"whole") + request(999, b"cut off")[:-3])
         read(client, len(request(999, b"whole")) + 8)
@@ -174,7 +175,7 @@ def test_what_is_cut_off_was_never_sent(passing):
 
 
 def test_an_api_that_the_cluster_does_not_know_either_is_told(passing):
-    ports, cluster, told, _eye = passing(lambda _frame: b"")
+    ports, cluster, told, _observer = passing(lambda _frame: b"")
     cluster.answers = False
     with connected(ports) as client:
         client.sendall(request(999, b""))
@@ -183,7 +184,7 @@ def test_an_api_that_the_cluster_does_not_know_either_is_told(passing):
 
 
 def test_half_closed_sockets_get_their_answers(passing):
-    ports, _cluster, _told, _eye = passing()
+    ports, _cluster, _told, _observer = passing()
     with connected(ports) as client:
         client.sendall(request(999, b"last"))
         client.shutdown(socket.SHUT_WR)
@@ -203,7 +204,7 @@ def test_half_closed_sockets_get_their_answers(passing):
     ],
 )
 def test_a_stranger_is_told_of_and_cut(passing, first: bytes, said: str):
-    ports, cluster, told, _eye = passing()
+    ports, cluster, told, _observer = passing()
     with connected(ports) as client:
         client.sendall(first)
         assert read(client, 1) == b""
@@ -221,7 +222,7 @@ def test_what_was_passed_on_is_answered_before_the_ports_close_and_nothing_more_
         may.wait(PATIENCE_S)
         return answer(7, b"late")
 
-    ports, cluster, _told, eye = passing(late)
+    ports, cluster, _told, observer = passing(late)
     with connected(ports) as client:
         client.sendall(request(999, b"first"))
         assert asked.wait(PATIENCE_S)
@@ -233,14 +234,14 @@ def test_what_was_passed_on_is_answered_before_the_ports_close_and_nothing_more_
         assert read(client, len(answer(7, b"late"))) == answer(7, b"late")
         closing.join()
     assert cluster.got == request(999, b"first")
-    assert [seen.is_answer for seen in eye.seen] == [False, True]
+    assert [seen.is_answer for seen in observer.seen] == [False, True]
 
 
 @pytest.mark.promise("46")
 def test_a_large_answer_to_fetch_is_passed_on_as_it_comes_and_ends_before_the_ports_do(passing, monkeypatch):
     monkeypatch.setattr("broker_core.listeners.between.ports._LAST_S", PATIENCE_S)
     whole = answer(7, bytes(range(256)) * 8_000)
-    ports, cluster, told, eye = passing(lambda _frame: whole)
+    ports, cluster, told, observer = passing(lambda _frame: whole)
     cluster.finishes.clear()
     with connected(ports) as client:
         client.sendall(request(1, b"", 7, 4))
@@ -251,7 +252,7 @@ def test_a_large_answer_to_fetch_is_passed_on_as_it_comes_and_ends_before_the_po
         cluster.finishes.set()
         assert begun + read(client, len(whole)) == whole and not told
         closing.join()
-    assert [seen.frame for seen in eye.seen if seen.is_answer] == [whole]
+    assert [seen.frame for seen in observer.seen if seen.is_answer] == [whole]
 
 
 @pytest.mark.parametrize("size_bytes", [1_000, 2_000_000])
@@ -261,8 +262,8 @@ def test_a_leader_that_has_moved_is_told_where_the_answer_is_whole_and_else_the_
     partition = {"partition_index": 0, "high_watermark": 9, "last_stable_offset": 9, "records": bytes(size_bytes)}
     moved = {"node_id": 5, "host": "elsewhere", "port": 9092}
     topic = {"topic_id": UUID(int=1), "partitions": [partition]}
-    whole = response(Header(1, 17, 7), 17, {"responses": [topic], "node_endpoints": [moved]})
-    ports, _cluster, told, _eye = passing(lambda _frame: whole)
+    whole = response(Header(1, 17, 7), {"responses": [topic], "node_endpoints": [moved]})
+    ports, _cluster, told, _observer = passing(lambda _frame: whole)
     with connected(ports) as client:
         client.sendall(request(1, b"", 7, 17))
         got = read(client, len(whole) + 100 if size_bytes > 1_000 else len(whole) - 1)
@@ -273,38 +274,46 @@ def test_a_leader_that_has_moved_is_told_where_the_answer_is_whole_and_else_the_
 
 
 def test_a_node_that_cannot_be_reached(passing):
-    ports, _cluster, told, _eye = passing()
+    ports, _cluster, told, _observer = passing()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         closed = taken.getsockname()[1]
-    port = ports.call(lambda _now: ports.place(4, "127.0.0.1", closed))
+    port = ports.call(lambda _now: ports.port_for(4, "127.0.0.1", closed))
     with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as client:
         assert read(client, 1) == b""
     assert f"127.0.0.1:{closed} of the cluster cannot be reached from here" in told[-1]
 
 
+def test_a_node_of_which_the_name_can_be_no_hosts(passing):
+    ports, _cluster, told, _observer = passing()
+    port = ports.call(lambda _now: ports.port_for(4, "a" * 70 + ".example", 9092))
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as client:
+        assert read(client, 1) == b""
+    assert "aaa.example:9092 of the cluster cannot be reached from here" in told[-1]
+
+
 def test_a_node_keeps_its_port_when_it_moves_and_when_the_program_starts_again(passing):
-    ports, _cluster, _told, _eye = passing()
-    first = ports.call(lambda _now: ports.place(5, "one", 9092))
-    assert ports.call(lambda _now: ports.place(5, "two", 9092)) == first and ports.nodes[5][1] == ("two", 9092)
-    assert ports.places == [5]
+    ports, _cluster, _told, _observer = passing()
+    first = ports.call(lambda _now: ports.port_for(5, "one", 9092))
+    assert ports.call(lambda _now: ports.port_for(5, "two", 9092)) == first and ports.nodes[5][1] == ("two", 9092)
+    assert ports.node_order == [5]
 
 
 def test_the_address_of_a_controller_is_not_that_of_its_broker(passing):
-    ports, _cluster, _told, _eye = passing()
-    broker = ports.call(lambda _now: ports.place(5, "one", 9092))
+    ports, _cluster, _told, _observer = passing()
+    broker = ports.call(lambda _now: ports.port_for(5, "one", 9092))
     quorum = {"nodes": [{"node_id": 5, "listeners": [{"name": "CONTROLLER", "host": "one", "port": 9093}]}]}
-    frame = response(Header(55, 2, 7), 2, quorum)
+    frame = response(Header(55, 2, 7), quorum)
 
-    def place(node: int, host: str, port: int) -> tuple[str, int]:
-        return "127.0.0.1", ports.call(lambda _now: ports.place(node, host, port))
+    def address_for(node: int, host: str, port: int) -> tuple[str, int]:
+        return "127.0.0.1", ports.call(lambda _now: ports.port_for(node, host, port))
 
-    (node,) = rewriting.decoded(55, 2, rewriting.with_places(55, 2, frame, place)).nodes
+    (node,) = rewriting.decoded(55, 2, rewriting.with_addresses(55, 2, frame, address_for)).nodes
     (listener,) = node.listeners
     assert (listener.host, ports.nodes[5]) == ("127.0.0.1", (broker, ("one", 9092))) and listener.port != broker
 
 
 def test_an_answer_out_of_order_ends_the_connection(passing):
-    ports, _cluster, told, _eye = passing(lambda _frame: answer(8, b""))
+    ports, _cluster, told, _observer = passing(lambda _frame: answer(8, b""))
     with connected(ports) as client:
         client.sendall(request(999, b""))
         assert read(client, 1) == b""
@@ -313,13 +322,13 @@ def test_an_answer_out_of_order_ends_the_connection(passing):
 
 @pytest.mark.promise("46")
 def test_sasl_is_passed_and_seen_by_nobody(passing):
-    ports, cluster, _told, eye = passing()
-    eye.wants = lambda api_key: api_key not in (17, 36)  # as the program's own
+    ports, cluster, _told, observer = passing()
+    observer.wants = lambda api_key: api_key not in (17, 36)  # as the program's own
     frame = request(36, SECRET.encode(), 7, 2)
     with connected(ports) as client:
         client.sendall(frame)
         read(client, len(frame) + 8)
-    assert cluster.got == frame and eye.seen == []
+    assert cluster.got == frame and observer.seen == []
     assert SECRET not in repr((ports.connections.requests(), ports.connections.views(), ports.connections.gone()))
 
 
@@ -409,14 +418,14 @@ def test_frames_come_whole_however_they_are_cut(bodies: list[bytes], data: st.Da
 
 
 def test_nothing_is_read_of_a_client_before_the_cluster_has_answered(passing):
-    ports, _cluster, _told, _eye = passing()
+    ports, _cluster, _told, _observer = passing()
     with contextlib.ExitStack() as stack:
         deaf = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         for _ in range(3):  # its queue is full then: who connects waits
             waiting = stack.enter_context(socket.socket())
             waiting.setblocking(False)
             waiting.connect_ex(deaf.getsockname())
-        port = ports.call(lambda _now: ports.place(4, *deaf.getsockname()))
+        port = ports.call(lambda _now: ports.port_for(4, *deaf.getsockname()))
         client = stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE_S))
         client.setblocking(False)
         with contextlib.suppress(BlockingIOError):
@@ -430,7 +439,7 @@ def test_nothing_is_read_of_a_client_before_the_cluster_has_answered(passing):
 
 
 def test_a_held_client_is_not_read_either(passing):
-    ports, _cluster, _told, _eye = passing()
+    ports, _cluster, _told, _observer = passing()
     ports.ask(BeginFault(effect="hold", api="Produce"))
     with connected(ports) as client:
         client.setblocking(False)

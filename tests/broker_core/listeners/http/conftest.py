@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.listeners.http.listener import HttpListener
 from tests.broker_core.listeners.http.client import Client
 

@@ -125,6 +125,13 @@ def test_a_member_reads_something(call):
     assert call("POST", "/v1/groups/g/members/nobody/poll", {}).status == 404
 
 
+@pytest.mark.parametrize(
+    ("group", "wanted"), [("a%0A", {"topics": ["orders"]}), ("a", {"topics": ["orders\n"]}), ("a", {"prefix": "o\n"})]
+)
+def test_names_do_not_end_with_a_line_break(orders, group, wanted):
+    assert orders("POST", f"/v1/groups/{group}/members", wanted).status == 422
+
+
 def test_offsets_are_reset_after_a_look_at_what_would_change(orders):
     member = join(orders)
     poll_until(orders, member, 4)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.log.config import LogConfig
 from tests.broker_core.listeners.http.client import Client
@@ -18,8 +18,8 @@ CONFIG = HostConfig(log=LogConfig(durability="fsync"))
 CHILD = """
 import sys
 from broker_core.listeners.http.listener import HttpListener
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 from broker_core.log.config import LogConfig
 with BrokerHost(sys.argv[1], HostConfig(log=LogConfig(durability="fsync"))) as host, HttpListener(host) as listener:
     print(listener.port, flush=True)

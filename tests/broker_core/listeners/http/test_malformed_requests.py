@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from broker_core.clients.admin import Admin
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.http.listener import HttpListener
 from tests.broker_core.listeners.http.client import Client

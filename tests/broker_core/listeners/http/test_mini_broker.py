@@ -6,8 +6,8 @@ import time
 import pytest
 
 from broker_core.clients.admin import Admin
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 from broker_core.flow.config import FlowConfig
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.log.config import LogConfig

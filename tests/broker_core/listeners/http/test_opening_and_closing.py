@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.clients.admin import Admin
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.listeners.http.listener import HttpListener
 from tests.broker_core.listeners.http.raw import JSON, raw, read_all, request, status_of, until
 
@@ -91,7 +91,9 @@ def test_closing_the_listener_ends_long_polls_and_cuts_silent_clients(opened):
     begun_s = time.monotonic()
     listener.close()
     assert time.monotonic() - begun_s < 20
-    assert status_of(read_all(waiting)) == 503
+    answer = read_all(waiting)
+    assert status_of(answer) == 503
+    assert b"retry-after" not in answer.lower(), "nobody will be here"
     assert read_all(silent) == b""
     assert listener.host.call(lambda _now: listener.host.broker.queues.queue("jobs").waiting_takers) == 0
     waiting.close()

@@ -73,11 +73,13 @@ def test_take_ack_nack_release_and_extend(jobs):
 
 
 @pytest.mark.parametrize(
-    "lease", ["", "1", "a.b.c.d", "0.0.1.", "9999.0.1.me", "0.99999999.1.me", "-1.0.1.me", "0.0.1.me\n"]
+    ("status", "leases"),
+    [(409, ["9999.0.1.me", "0.99999999.1.me"]), (422, ["", "1", "a.b.c.d", "0.0.1.", "-1.0.1.me", "0.0.1.me\n"])],
 )
-def test_a_lease_that_is_none_is_refused(jobs, lease):
+def test_a_lease_that_is_none_is_refused(jobs, status, leases):
     send(jobs, "a")
-    assert jobs("POST", "/v1/queues/jobs/ack", {"leases": [lease]}).status in {409, 422}
+    for lease in leases:
+        assert jobs("POST", "/v1/queues/jobs/ack", {"leases": [lease]}).status == status, lease
     assert jobs.done("GET", "/v1/queues/jobs")["ready"] == 1
 
 
@@ -100,6 +102,19 @@ def test_a_take_ends_in_the_clients_time_where_the_session_stands_still(jobs, li
     monkeypatch.setattr(broker.queues, "take", never)
     assert take(jobs, timeout_ms=100) == []
     assert broker.queues.queue("jobs").waiting_takers == 0
+
+
+def test_each_lease_is_acknowledged_by_itself_however_they_lie(jobs):
+    send(jobs, *"abcdefg")
+    found = take(jobs, max_messages=6)
+    (other,) = take(jobs, holder="another")
+    assert use(jobs, "ack", [found[0], found[1], found[3]]).json == {"done": 3, "refused": []}
+    assert [each["offset"] for each in jobs.done("GET", "/v1/queues/jobs")["leases"]] == [2, 4, 5, 6]
+    again = use(jobs, "ack", found[2:]).json
+    assert (again["done"], [each["lease"] for each in again["refused"]]) == (3, [found[3]["lease"]])
+    forged = other["lease"].replace("another", found[0]["lease"].rpartition(".")[2])
+    assert jobs("POST", "/v1/queues/jobs/ack", {"leases": [forged]}).json["error"] == "INVALID_LEASE"
+    assert jobs.done("GET", "/v1/queues/jobs")["acknowledged"] == 6
 
 
 def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, listener, connect):

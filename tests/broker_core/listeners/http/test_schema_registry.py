@@ -133,6 +133,7 @@ def test_errors_have_confluents_numbers(client: SchemaRegistryClient):
         (lambda: client.register_schema("orders-value", Schema("{", "AVRO")), 42201, "Invalid schema: "),
         (lambda: client.get_version("orders-value", "a"), 42202, version.format("a")),
         (lambda: client.get_version("orders-value", 0), 42202, version.format("0")),
+        (lambda: client.get_version("orders-value", "1%0A"), 42202, version.format("1\n")),
         (lambda: client.set_compatibility("orders-value", "HALF"), 42203, "Invalid compatibility level. Valid values"),
         (lambda: client.register_schema("orders-value", Schema(NARROWER, "AVRO")), 409, "Schema being registered is"),
     ):
@@ -312,6 +313,12 @@ def test_every_route_says_in_confluents_form_what_is_not_there(call):
     assert fine == {"/compatibility/subjects/{subject}/versions", "/mode/{subject}",
                     "/config/{subject}"}  # fmt: skip
     assert set(number_of.values()) == {200, 40401, 40403}
+
+
+def test_an_id_is_decimal_digits(call):
+    for text in ("x", "-1", "%C2%B2", "9" * 5_000):
+        answer = call("GET", f"/schemas/ids/{text}")
+        assert (answer.status, answer.json["error_code"]) == (404, 40403), text
 
 
 def test_lists_are_cut_and_say_what_was_deleted(client: SchemaRegistryClient, call):

@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from broker_core.engine.host import BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.broker_host import BrokerHost
+from broker_core.engine.host import HostConfig
 
 
 def test_topics_are_created_described_listed_and_deleted(call):
@@ -75,6 +75,8 @@ def test_a_batch_may_fail_in_part(call):
     all_bad = call("POST", "/v1/topics/orders/messages", {"messages": [{"value": "x" * 900}] * 2})
     assert (all_bad.status, all_bad.json["error"]) == (413, "MESSAGE_TOO_LARGE")
     assert call("POST", "/v1/topics/nowhere/messages", {"messages": [{"value": "v"}] * 2}).status == 404
+    of_two_lines = {"messages": [{"value": "v"}], "producer_id": "till\n"}
+    assert call("POST", "/v1/topics/orders/messages", of_two_lines).status == 422
 
 
 def test_under_backpressure_a_batch_says_what_was_stored(call):
@@ -138,6 +140,17 @@ def test_records_are_deleted_and_reading_goes_on_behind_them(call):
     assert call.get("/v1/topics/orders/partitions/0/messages?offset=x").status == 422
     assert call.get("/v1/topics/orders/partitions/0/messages?colour=red").status == 422
     assert call.get("/v1/topics/orders/partitions/zero/messages").status == 422
+    assert call.done("POST", "/v1/topics/orders/delete-records", {"before": {"0": 10}}) == {"0": 10}
+    found = call.done("GET", "/v1/topics/orders/partitions/0/messages?offset=0")
+    assert (found["messages"], found["next_offset"], found["end_offset"]) == ([], 10, 10), "nothing is left to read"
+
+
+def test_records_of_all_partitions_are_deleted_or_of_none(call):
+    call.done("POST", "/v1/topics", {"name": "orders", "partitions": 2})
+    call.done("POST", "/v1/topics/orders/messages", {"messages": [{"value": "v", "partition": 0}] * 10})
+    for other, status in (("1", 409), ("2", 404), ("00", 422), ("0\n", 422)):
+        assert call("POST", "/v1/topics/orders/delete-records", {"before": {"0": 5, other: 6}}).status == status
+        assert call.done("GET", "/v1/topics/orders")["partitions"][0]["start_offset"] == 0
 
 
 def test_a_schema_rule_refuses_or_dead_letters(call):

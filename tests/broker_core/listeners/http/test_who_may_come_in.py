@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener

@@ -14,7 +14,7 @@ from broker_core import BrokerError, BrokerHost
 from broker_core.kafka_messages.writing import Parts, writer
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.kafka import codec
-from broker_core.listeners.kafka.call import TABLE, Call, Later, Waiting, WhenKept, failed
+from broker_core.listeners.kafka.call import TABLE, Call, Later, Waiting, WhenDurable, failed
 from broker_core.listeners.kafka.listener import KafkaListener
 
 KEYS = {api.name: api.key for api in TABLE.values()}
@@ -89,4 +89,4 @@ def served(
     cancel = answer.cancel if isinstance(answer, Waiting) else None
     if cancel is not None:
         host.call(lambda _now: cancel())
-    return answer.work() if isinstance(answer, Later) else answer.body if isinstance(answer, WhenKept) else answer
+    return answer.work() if isinstance(answer, Later) else answer.body if isinstance(answer, WhenDurable) else answer

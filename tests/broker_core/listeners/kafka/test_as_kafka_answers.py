@@ -70,7 +70,7 @@ def test_a_departure_is_answered_when_it_is_kept(
         kept.append(Reply.of(None))
         return kept[-1]
 
-    monkeypatch.setattr(host, "kept", keep)
+    monkeypatch.setattr(host, "durable", keep)
     gone = {"member_id": "nobody"}
     asked(
         listener.port, KEYS["LeaveGroup"], version, {"group_id": "g", **(gone if version < 3 else {"members": [gone]})}
@@ -102,7 +102,9 @@ def test_an_offset_beyond_the_end_is_committed(
     consumer.close()
     (view,) = admin.lag("billing")
     assert (view.committed, view.lag) == (60, 0)
-    assert host.call(lambda _now: host.broker.fetches.acknowledged) == 3, "what is not there is not acknowledged"
+    assert host.call(lambda _now: host.broker.delivery_record.acknowledged) == 3, (
+        "what is not there is not acknowledged"
+    )
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.9"])

@@ -259,7 +259,7 @@ def test_every_reply_with_an_error_can_be_written(host: BrokerHost, admin: Admin
         assert (asked.client, asked.group, set(asked.topics)) == ("shop", "billing", {"orders"})
         body = refused(call, api.key, request, KAFKA_ERRORS["REQUEST_TIMED_OUT"])
         if body is not None:
-            frame = response(Header(api.key, version, 7), version, body)
+            frame = response(Header(api.key, version, 7), body)
             assert b"\0\7" in frame, "the code is in it"
 
 
@@ -314,4 +314,4 @@ def test_an_error_of_offset_fetch_stands_where_kafka_puts_it(
         for each in topic["partitions"]
     ]
     assert told == ([("orders", 0, 16), ("orders", 1, 16)] if in_partitions else [])
-    assert response(Header(KEYS["OffsetFetch"], version, 7), version, body), "it can be written"
+    assert response(Header(KEYS["OffsetFetch"], version, 7), body), "it can be written"

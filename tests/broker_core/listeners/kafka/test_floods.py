@@ -167,6 +167,20 @@ def test_who_sends_on_without_reading_its_responses_fills_no_memory(host: Broker
         assert listener.budget.bytes < 100_000 + 2 * READ_BYTES
 
 
+def test_who_sends_on_while_the_session_is_paused_fills_no_memory(host: BrokerHost, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(BrokerHost, "is_paused", True)
+    with (
+        KafkaListener(host, port=0, limits=GuardConfig(max_frame_bytes=100_000)) as listener,
+        socket.create_connection(("127.0.0.1", listener.port), timeout=0.5) as connection,
+    ):
+        with pytest.raises(TimeoutError):  # it is not read any more
+            for _ in range(100):
+                connection.sendall(VERSIONS * 50_000)
+        assert listener.budget.bytes < 100_000 + 2 * READ_BYTES
+        monkeypatch.setattr(BrokerHost, "is_paused", False)
+        until(lambda: listener.connections.views()[0].requests > 100)
+
+
 @pytest.mark.promise("15")
 def test_promise_15_answers_that_nobody_reads_are_counted_and_others_are_served(host: BrokerHost, admin: Admin):
     admin.create_topic("orders")

@@ -21,14 +21,14 @@ METADATA = KEYS["Metadata"]
 )
 def test_a_misspelt_field_of_an_answer_fails(version: int, body: dict[str, Any]):
     with pytest.raises(TypeError, match="has no "):
-        response(Header(METADATA, version, 1), version, body)
+        response(Header(METADATA, version, 1), body)
 
 
 def test_a_field_that_only_other_versions_have_is_left_out():
     newest = {"topics": [{"partitions": [{"leader_epoch": 3}]}], "cluster_id": "c"}
-    assert response(Header(METADATA, 1, 1), 1, newest)
-    assert response(Header(METADATA, 8, 1), 8, {"cluster_authorized_operations": 1})
-    assert response(Header(METADATA, 13, 1), 13, {"cluster_authorized_operations": 1})
+    assert response(Header(METADATA, 1, 1), newest)
+    assert response(Header(METADATA, 8, 1), {"cluster_authorized_operations": 1})
+    assert response(Header(METADATA, 13, 1), {"cluster_authorized_operations": 1})
 
 
 def test_a_misspelt_field_of_a_request_fails(listener: KafkaListener):

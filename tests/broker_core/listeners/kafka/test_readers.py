@@ -83,16 +83,16 @@ def test_who_asked_on_a_connection_that_is_closed_before_the_first_fetch_is_know
 def test_what_was_fetched_before_the_group_was_known_is_told_before_a_commit_of_it(listener: Listener) -> None:
     listener.fetches(2)
     listener.asks_for(1, "billing")
-    assert listener.host.broker.fetches.position("billing", *PLACE) is None
+    assert listener.host.broker.delivery_record.position("billing", *PLACE) is None
     listener.waits(2)
-    assert listener.host.broker.fetches.position("billing", *PLACE) == 3
+    assert listener.host.broker.delivery_record.position("billing", *PLACE) == 3
 
 
 def test_a_member_has_a_connection_to_each_node_of_a_cluster() -> None:
     told: list[tuple[str, int]] = []
-    fetches = SimpleNamespace(
+    record = SimpleNamespace(
         position=lambda *_place: 0,
-        came=lambda _reader: None,
+        reader_came=lambda _reader: None,
         hand_over=lambda _now, reader, place, *_more, stable: told.append((reader.member, place[1])),
     )
     member = SimpleNamespace(client=CLIENT, member_id="rdkafka-1")
@@ -101,7 +101,7 @@ def test_a_member_has_a_connection_to_each_node_of_a_cluster() -> None:
         is_member=lambda _group, member_id: member_id == member.member_id,
         committed=lambda *_place: 0,
     )
-    cluster: Any = SimpleNamespace(groups=groups, fetches=fetches)
+    cluster: Any = SimpleNamespace(groups=groups, delivery_record=record)
     readers = Readers()
     readers.asks_for(1, CLIENT, "billing")
     for connection, node in ((2, "one:9092"), (3, "two:9092"), (4, "two:9092")):

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from broker_core import Admin, BrokerHost
-from broker_core.engine.host_loop import HostConfig
+from broker_core.engine.host import HostConfig
 from broker_core.groups.config import GroupSettings
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import LogConfig
@@ -76,7 +76,7 @@ def published(host: BrokerHost, *messages: Message) -> None:
     host.call(lambda now_ns: host.broker.publishing.publish_batch(now_ns, "orders", 0, messages, client="shop"))
 
 
-def letters(host: BrokerHost, topic: str) -> list[tuple[int, bytes | None, bytes | None, dict[str, bytes]]]:
+def letters(host: BrokerHost, topic: str) -> list[tuple[int, bytes | None, bytes | None, dict[str, bytes | None]]]:
     logs = host.broker.logs.topic(topic).log.partitions
     found = [log.message(offset) for log in logs for offset in range(log.end_offset)]
     return [(each.partition, each.key, each.value, dict(each.headers)) for each in found]

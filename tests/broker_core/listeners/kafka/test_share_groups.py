@@ -391,12 +391,12 @@ def test_two_members_that_come_at_once_make_one_subscription(host: BrokerHost, a
 
 def test_a_session_goes_on_by_its_epoch():
     sessions = ShareSessions()
-    sessions.at("g", "m", OPENING)
-    sessions.at("g", "m", 1)
+    sessions.advance("g", "m", OPENING)
+    sessions.advance("g", "m", 1)
     with pytest.raises(BrokerError) as wrong:
-        sessions.at("g", "m", 1)
+        sessions.advance("g", "m", 1)
     assert wrong.value.code is ErrorCode.INVALID_SHARE_SESSION_EPOCH
-    sessions.at("g", "m", CLOSING)
+    sessions.advance("g", "m", CLOSING)
     with pytest.raises(BrokerError) as gone:
-        sessions.at("g", "m", 2)
+        sessions.advance("g", "m", 2)
     assert gone.value.code is ErrorCode.SHARE_SESSION_NOT_FOUND

@@ -6,7 +6,7 @@ import pytest
 
 from broker_core import Admin, BrokerHost
 from broker_core.clock import NS_PER_MS
-from broker_core.engine.host_loop import HostClock
+from broker_core.engine.host_clock import HostClock
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.batch import encode_batch
 from broker_core.log.config import LogConfig

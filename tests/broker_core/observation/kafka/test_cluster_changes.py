@@ -21,11 +21,11 @@ from broker_core.filters import parse
 from broker_core.groups.states import GroupState
 from broker_core.observation.cluster_tally import ClusterTally
 from broker_core.observation.kafka.arrivals import Arrivals
-from broker_core.observation.kafka.changes import Changes
-from broker_core.observation.kafka.cluster import Cluster, Line, Task
+from broker_core.observation.kafka.cluster import BrokerLine, Cluster, Task
+from broker_core.observation.kafka.cluster_diff import ClusterDiff
 from broker_core.observation.kafka.config import connection_config
 from broker_core.observation.kafka.seen import GroupSeen, MemberSeen, NodeSeen, PlaceSeen, TopicSeen
-from broker_core.observation.kafka.sweep import Reader, Sweep
+from broker_core.observation.kafka.sweep import Sweep, SweepReader
 from broker_core.recording.fold import Fold
 from broker_core.snapshots import (
     AT_MIN,
@@ -63,15 +63,15 @@ class Seen:
     """Looks in turn, a second apart, with all that is made of them."""
 
     def __init__(self, first: Sweep) -> None:
-        self._changes = Changes(Arrivals())
-        self.shown = self._changes.first(first, 0)
+        self._diff = ClusterDiff(Arrivals())
+        self.shown = self._diff.first(first, 0)
         self.tally = ClusterTally(self.shown)
         self.now_ns = 0
         self.stories: list[str] = []
 
     def look(self, sweep: Sweep) -> list[Event]:
         self.now_ns += NS_PER_S
-        events = self._changes.events(sweep, self.now_ns)
+        events = self._diff.events(sweep, self.now_ns)
         fold = Fold(self.shown)
         for event in events:
             fold.add(event)
@@ -127,13 +127,15 @@ def test_a_group_is_not_gone_while_its_broker_takes_looks_long_for_its_offsets(
     with contextlib.closing(Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "billing"})) as reader:
         reader.commit(offsets=[TopicPartition("orders", 0, 0)], asynchronous=False)
     cluster = Cluster(connection_config(broker.bootstrap_servers), lambda _s: False)
-    reader = Reader(cluster, patience_s=60.0)
+    reader = SweepReader(cluster, patience_s=60.0)
     go_on = threading.Event()
     with contextlib.closing(cluster):
-        changes = Changes(Arrivals())
+        changes = ClusterDiff(Arrivals())
         changes.first(reader.sweep(), 0)
         told = reader._told_of_offsets
         monkeypatch.setattr(reader, "_told_of_offsets", lambda *asked: go_on.wait(60) and told(*asked))
+        metadata = cluster.metadata
+        monkeypatch.setattr(cluster, "metadata", lambda **_patience: metadata(patience_s=60.0))
         reader._patience_s = 0.01
         events = [event for at_ns in range(1, 8) for event in changes.events(reader.sweep(), at_ns)]
         assert "billing" in changes.groups
@@ -146,12 +148,12 @@ def test_a_broker_that_has_just_come_back_is_asked_for_the_cluster_after_all_oth
     asked: list[int] = []
     host = "127.0.0.1"
 
-    def begin(line: Line, job: Any) -> Task:
+    def begin(line: BrokerLine, job: Any) -> Task:
         asked.append(line.place[1])
         told = [SimpleNamespace(node_id=each, host=host, port=each) for each in _ALL]
         return Task(job, is_done=True, result=SimpleNamespace(brokers=told, cluster_id=""))
 
-    monkeypatch.setattr(Line, "begin", begin)
+    monkeypatch.setattr(BrokerLine, "begin", begin)
     with contextlib.closing(Cluster(connection_config(f"{host}:1"), lambda _s: False)) as cluster:
         cluster.metadata()
         for port in (1, 2):  # where nothing listens

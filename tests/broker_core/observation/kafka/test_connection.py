@@ -153,6 +153,7 @@ def test_bytes_that_promise_too_much_are_refused():
 
 def test_no_host_nobody_there_and_no_answer():
     assert "no host named" in str(problem(connection_config("brokerscope.invalid")))
+    assert "no host named" in str(problem(connection_config("a" * 70 + ".invalid")))
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         silent = problem(connection_config(f"127.0.0.1:{port}")._replace(timeout_s=0.2))

@@ -390,6 +390,104 @@ def test_a_batch_whose_answer_was_lost_is_counted_once(
     assert len(orders(broker)) == LETTERS
 
 
+def losing(monkeypatch: pytest.MonkeyPatch, lost: dict[tuple[str, int], bool]) -> None:
+    """Of these requests (API and number of its kind) the answer is lost; if False, so is the request."""
+    one, asked = Calls.one, Counter[str]()
+
+    def some(self: Calls, node: int, api: str, body: Any) -> Any:
+        asked[api] += 1
+        arrives = lost.get((api, asked[api]))
+        answer = None if arrives is False else one(self, node, api, body)
+        if arrives is not None:
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "lost")
+        return answer
+
+    monkeypatch.setattr(Calls, "one", some)
+
+
+def test_letters_that_are_found_again_and_again_are_counted_once(
+    broker: EmbeddedBroker, peer: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """A batch has arrived, but the commits that say so are lost."""
+    losing(monkeypatch, {("Produce", 1): True, ("OffsetCommit", 2): False, ("OffsetCommit", 3): False})
+    run = redriven(peer("redrive"), transactional=False)
+    assert (run.done, run.moved, run.duplicates, run.error) == (LETTERS, {"orders": {0: 6, 1: 6}}, (), "")
+    assert len(orders(broker)) == LETTERS
+
+
+def test_a_duplicate_is_named_once(broker: EmbeddedBroker, peer: Any, monkeypatch: pytest.MonkeyPatch):
+    """Each partition's batch arrives late, after it was looked for; then naming its duplicates fails half way."""
+    looks = iter(["late", "late", "there", "lost"])
+    copies = redriving.Redriving._copies
+
+    def looked(self: redriving.Redriving, number: int, target: str) -> Counter[int]:
+        match next(looks, ""):
+            case "late":
+                return Counter()
+            case "lost":
+                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "lost")
+        return copies(self, number, target)
+
+    monkeypatch.setattr(redriving.Redriving, "_copies", looked)
+    losing(monkeypatch, {("Produce", 1): True, ("Produce", 3): True})
+    run = redriven(peer("redrive"), transactional=False)
+    assert (run.done, run.error) == (LETTERS, "")
+    assert sorted(run.duplicates) == sorted(f"orders-dlt/{n % 2}@{n // 2}" for n in range(LETTERS))
+    assert Counter(message.value() for message in orders(broker)) == {b"v%d" % n: 2 for n in range(LETTERS)}
+
+
+@pytest.mark.parametrize("final", [True, False])
+def test_a_redrive_that_fails_or_is_stopped_leaves_no_transaction_open(
+    broker: EmbeddedBroker, peer: Any, monkeypatch: pytest.MonkeyPatch, final: bool
+):
+    produce = redriving.Redriving._produce
+
+    def failing(self: redriving.Redriving, *arguments: Any) -> None:
+        produce(self, *arguments)
+        self.stop()
+        raise BrokerError(ErrorCode.UNAUTHORIZED if final else ErrorCode.REQUEST_TIMED_OUT, "no")
+
+    monkeypatch.setattr(redriving.Redriving, "_produce", failing)
+    assert redriven(peer("redrive"), transactional=True).done == 0
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    for partition in (0, 1):
+        producer.produce("orders", b"new", partition=partition)
+    assert producer.flush(30) == 0
+    assert [message.value() for message in orders(broker)] == [b"new", b"new"]
+
+
+def test_a_first_failure_after_long_reading_is_not_final(
+    broker: EmbeddedBroker, peer: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """Time in which nothing has failed takes none of the patience with failures."""
+    now_s, read = [1.0], redriving.TopicLetters.read
+
+    def slow(*arguments: Any) -> Iterator[Any]:
+        now_s[0] += 1_000.0
+        return read(*arguments)
+
+    losing(monkeypatch, {("Produce", 1): True})
+    monkeypatch.setattr(redriving, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    monkeypatch.setattr(redriving.TopicLetters, "read", slow)
+    run = redriven(peer("redrive"))
+    assert (run.done, run.error) == (LETTERS, "")
+
+
+def test_a_plan_outlasts_a_first_failure_after_long_reading(peer: Any, monkeypatch: pytest.MonkeyPatch):
+    now_s, read, left = [1.0], redriving.TopicLetters.read, [1]
+
+    def slow(*arguments: Any) -> Iterator[Any]:
+        now_s[0] += 1_000.0
+        if left and left.pop():
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "lost")
+        return read(*arguments)
+
+    opened = peer()
+    monkeypatch.setattr(calls, "time", SimpleNamespace(monotonic=lambda: now_s[0], sleep=lambda _s: None))
+    monkeypatch.setattr(redriving.TopicLetters, "read", slow)
+    assert opened.ask(guarded.PlanTopicRedrive(topic="orders-dlt")).letters == LETTERS
+
+
 def reset(opened: KafkaPeer, form: Any, **more: Any) -> Any:
     plan = opened.ask(guarded.PlanOffsets(group="shop", form=form, **more))
     return opened.ask(guarded.SetOffsets(group="shop", plan=plan))

@@ -17,13 +17,13 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.groups.states import GroupState
 from broker_core.log.config import LogConfig
-from broker_core.observation.kafka.changes import NOT_KNOWN
+from broker_core.observation.kafka.cluster_diff import NOT_KNOWN
 from broker_core.observation.kafka.config import connection_config
 from broker_core.observation.kafka.connection import ALLOWED
 from broker_core.observation.kafka.pace import Silence
 from broker_core.observation.kafka.peer import KafkaPeer
 from broker_core.observation.kafka.seen import GroupSeen, consumer
-from broker_core.observation.kafka.sweep import Reader, Sweep
+from broker_core.observation.kafka.sweep import Sweep, SweepReader
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.operations.browse import BrowseMessages, BrowsePartition, DescribeMessage, FindOffsets, ListLogs
 from broker_core.operations.groups import DescribeGroup, ListGroups, ResetShareOffsets, SubscribeShareGroup
@@ -268,7 +268,7 @@ def test_lag_in_seconds_of_what_was_there_before(broker: EmbeddedBroker, observe
     commit(broker, "billing", "orders", 1)
     ages = {0: 900, 1: 600, 2: 300, 3: 60}
 
-    def by_time(self: Reader, wanted: Any, failures: Any = None) -> Any:
+    def by_time(self: SweepReader, wanted: Any, failures: Any = None) -> Any:
         found = {}
         for place, at_ms in wanted:
             if at_ms < 0:
@@ -278,9 +278,9 @@ def test_lag_in_seconds_of_what_was_there_before(broker: EmbeddedBroker, observe
             found[place] = next(((o, t) for o, t in times if t >= at_ms), (-1, -1))
         return found
 
-    real = Reader.offsets
+    real = SweepReader.offsets
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Reader, "offsets", by_time)
+        patched.setattr(SweepReader, "offsets", by_time)
         seen = observe()
         lag_ns = group_of(seen.first).offsets[0].lag_ns
         assert lag_ns == pytest.approx(600 * NS_PER_S, rel=0.02)
@@ -402,7 +402,7 @@ def test_it_waits_where_the_cluster_throttles(broker: EmbeddedBroker, observe: O
     with broker.faults.throttle("ListOffsets", 300):
         seen.look()
     waits: list[float] = []
-    seen.peer._cluster.wait_s = lambda pause_s: waits.append(pause_s) or False  # type: ignore[func-returns-value]
+    seen.peer._cluster._wait_for_end = lambda pause_s: waits.append(pause_s) or False  # type: ignore[func-returns-value]
     seen.look()
     assert waits
     assert 0 < waits[0] <= 0.3
@@ -570,7 +570,7 @@ def test_a_clock_is_not_judged_by_what_waited_for_a_silent_node(
     broker.create_topic("orders")
     seen = observe()
     seen.peer.epoch_ms += 10_000
-    monkeypatch.setattr(seen.peer, "_silences", lambda _sweep: [Silence(0, 0.0, 6.0, True)])
+    monkeypatch.setattr(seen.peer, "_note_heard", lambda _sweep: [Silence(0, 0.0, 6.0, True)])
     for _ in range(2):
         published(broker, "orders", 1)
         seen.look()
@@ -586,8 +586,8 @@ def test_a_look_after_one_that_missed_a_group_is_not_hurried_though_another_reba
     )
     due_s = []
     for sweep in (there, Sweep(listed={"audit": ""}, groups={"audit": joining}, committed={"audit": {}})):
-        peer._changes.events(sweep, 1)
-        peer._took(sweep, 1_000.0)
+        peer._diff.events(sweep, 1)
+        peer._end_look(sweep, 1_000.0)
         due_s.append(peer._pace.due_s - 1_000.0)
-    assert peer._changes.rebalancing
+    assert peer._diff.rebalancing
     assert due_s[0] < 1 and due_s[1] == 60
