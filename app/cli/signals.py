@@ -16,6 +16,7 @@ if hasattr(signal, "SIGHUP"):
     _EXITS[signal.SIGHUP] = Exit.HUNG_UP
 _HAS_TIMER = hasattr(signal, "setitimer")
 _REPEAT_S = 0.2
+_LOCKING = frozenset({threading.Condition.__enter__.__code__, threading.Condition.__exit__.__code__})
 
 
 class Ended(KeyboardInterrupt):
@@ -38,6 +39,7 @@ def ended_by_signals() -> Iterator[None]:
 
     A signal that arrives in a finalizer loses its exception: Python drops what a finalizer raises, and an HTTP response
     that is garbage is closed by one. So `Ended` is raised again while no code has it, until the block is left.
+    Nor is it raised while a queue takes or gives back its lock, which would stay locked: closing it would never end.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -51,7 +53,9 @@ def ended_by_signals() -> Iterator[None]:
         last = weakref.ref(error)
         return error
 
-    def raise_dropped(_number: int, _frame: FrameType | None) -> None:
+    def raise_dropped(_number: int, frame: FrameType | None) -> None:
+        if _HAS_TIMER and frame is not None and frame.f_code in _LOCKING:
+            return
         if last is None or last() is None:
             raise new()  # made elsewhere, for the traceback keeps what is local here
 

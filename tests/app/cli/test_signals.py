@@ -5,7 +5,11 @@ from __future__ import annotations
 import io
 import os
 import signal
+import sys
 import threading
+from queue import Queue
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -30,6 +34,25 @@ def test_a_signal_that_arrives_in_a_finalizer_ends_the_command(number: signal.Si
         Interrupting(number)
         threading.Event().wait(30)
     assert exit_of_interrupt(caught.value) == 128 + number
+
+
+@pytest.mark.parametrize(("half", "event"), [("__enter__", "return"), ("__exit__", "call")])
+def test_a_signal_that_arrives_as_a_lock_is_taken_or_given_back_does_not_leave_it_locked(half: str, event: str) -> None:
+    interrupted = getattr(threading.Condition, half).__code__
+
+    def interrupt(frame: FrameType, traced: str, _arg: object) -> Any:
+        if frame.f_code is interrupted and traced == event:
+            sys.settrace(None)
+            handler: Any = signal.getsignal(signal.SIGINT)
+            handler(signal.SIGINT, frame)
+        return interrupt
+
+    queue: Queue[int] = Queue()
+    with pytest.raises(Ended), ended_by_signals():
+        sys.settrace(interrupt)
+        queue.put(1)
+        threading.Event().wait(30)
+    assert queue.mutex.acquire(blocking=False)
 
 
 def test_a_command_that_has_the_interrupt_is_not_interrupted_again() -> None:
