@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
 from widgets.boxes import hbox, one_each, scrolled, vbox
 from widgets.canvas.view import Party
+from widgets.controls import plain_label, set_plain_tip
 from widgets.drawing import draw_badge, draw_text
-from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.panel import Panel, declared

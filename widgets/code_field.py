@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QCompleter, QListView, QPlainTextEdit, QTextEdit, QWidget
 
 from widgets.bytes_text import as_plain
-from widgets.facts import named
+from widgets.controls import named
 from widgets.i18n import tr
 from widgets.long_text import text_after_paste
 from widgets.theme import current_theme, mono_font, px, qcolour

@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from widgets.boxes import vbox
-from widgets.facts import plain_label, push_button
+from widgets.controls import plain_label, push_button
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, follow_theme
 

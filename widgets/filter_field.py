@@ -9,7 +9,7 @@ from PySide6.QtGui import QIcon, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
-from widgets.facts import named, plain_label, push_button, set_plain_tip
+from widgets.controls import named, plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
 from widgets.theme import current_theme, follow_theme, mono_font, px

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from widgets.boxes import hbox
 from widgets.bytes_text import contained
-from widgets.facts import plain_label, polish_again, push_button, set_property
+from widgets.controls import plain_label, polish_again, push_button, set_property
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, follow_theme, px

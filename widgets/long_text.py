@@ -6,7 +6,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from widgets.boxes import hbox
-from widgets.facts import plain_label, push_button
+from widgets.controls import plain_label, push_button
 from widgets.i18n import tr
 from widgets.theme import mono_font
 

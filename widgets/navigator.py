@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import as_plain
 from widgets.cells import CellDelegate, Index
+from widgets.controls import mark_wrong, named, plain_label
 from widgets.drawing import draw_text
-from widgets.facts import mark_wrong, named, plain_label
 from widgets.i18n import localized, tr
 from widgets.icons import icon_pixmap
 from widgets.theme import Theme, px, qcolour, state_style, tabular_font, ui_font

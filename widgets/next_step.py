@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from widgets.boxes import hbox
 from widgets.bytes_text import contained
-from widgets.facts import plain_label, push_button
+from widgets.controls import plain_label, push_button
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.lesson import LessonFacts, offer_step

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, 
 
 from widgets.boxes import vbox
 from widgets.cells import CellDelegate, Index
+from widgets.controls import named, plain_label
 from widgets.drawing import draw_text
-from widgets.facts import named, plain_label
 from widgets.i18n import tr
 from widgets.name_search import NAMES, fit
 from widgets.theme import Theme, current_theme, qcolour, ui_font

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QMenu, QSizePolicy,
 
 from widgets.boxes import hbox, vbox
 from widgets.centre import PanelArea
-from widgets.facts import plain_label, set_plain_tip, set_property
+from widgets.controls import plain_label, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon

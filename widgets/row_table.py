@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from widgets.cells import ROW_HEIGHT, CellDelegate
-from widgets.facts import plain_label, set_plain_tip
+from widgets.controls import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.panels.cell_painter import ChipDelegate, CountdownDelegate, OwnerBarDelegate, StateDelegate
 from widgets.roles import CellKind, ColumnLook, HeldRows, Role

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStatusBar, QWidget
 
 from widgets.bytes_text import contained
-from widgets.facts import plain_label, push_button, set_plain_tip
+from widgets.controls import plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.line_label import LineLabel
 from widgets.theme import px, tabular_font

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWh
 from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from widgets.bytes_text import contained
-from widgets.facts import named, plain_label, polish_again, set_plain_tip, set_property
+from widgets.controls import named, plain_label, polish_again, set_plain_tip, set_property
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, follow_theme, px, tabular_font

@@ -6,7 +6,7 @@ from app.sessions.collectors.alerts import AlertCollector, Raised
 from broker_core.broker.occurrences import FIELDS
 from broker_core.events import EventKind
 from broker_core.filters import parse
-from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from widgets.formats import session_time
 from widgets.hint_bar import Notice
 from widgets.i18n import tr

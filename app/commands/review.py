@@ -11,9 +11,9 @@ from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
+from widgets.controls import set_why_not
 from widgets.dialogs.form import Values
 from widgets.dialogs.review import Review, ReviewDialog
-from widgets.facts import set_why_not
 from widgets.formats import sentence
 
 T = TypeVar("T")

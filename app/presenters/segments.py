@@ -18,7 +18,8 @@ from broker_core.log.segment import SegmentView
 from broker_core.operations.browse import DescribeLogs, PartitionState
 from broker_core.snapshots import Snapshot
 from widgets.boxes import scrolled, vbox
-from widgets.facts import Facts, FactsGrid, plain_label, with_values
+from widgets.controls import plain_label
+from widgets.facts import Facts, FactsGrid, with_values
 from widgets.formats import Times, byte_size, duration
 from widgets.i18n import tr
 from widgets.panels.panel import declared

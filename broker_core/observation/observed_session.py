@@ -25,10 +25,10 @@ from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playb
 from broker_core.recording.recorder import Recorder
 from broker_core.recording.schema import CLUSTER, KNOWS
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.handlers import Performed
-from broker_core.simulation.handlers.faults import plan_alert
+from broker_core.simulation.handlers.alerts import plan_alert
 from broker_core.snapshots import ConnectionView, Snapshot
 
 AGAIN_S: Final = 1.0  # after a look that has failed

@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableWidget
 
+from widgets.controls import LinkButton
 from widgets.dialogs.assignors import AssignorsDialog
-from widgets.facts import FactsGrid, LinkButton
+from widgets.facts import FactsGrid
 from widgets.overlays import RING_ROOM, Ring
 from widgets.panels.backpressure import BlockChains
 from widgets.panels.inspector import InspectorPanel

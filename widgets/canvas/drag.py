@@ -24,7 +24,7 @@ from widgets.canvas.overlay_items import SpotItem
 from widgets.canvas.stage import Stage
 from widgets.canvas.view import BENCH_ID, NEW_GROUP, CanvasView, ConsumerCard, Ghost, GhostMove
 from widgets.cards import MOVE_HEIGHT, Move, MoveRow, MoveTable
-from widgets.facts import plain_label
+from widgets.controls import plain_label
 from widgets.i18n import tr
 from widgets.theme import px
 

@@ -56,11 +56,13 @@ class CardBox(FactsItem[Facts]):
 class GroupItem(CardBox[GroupBox]):
     @staticmethod
     def seen(group: GroupBox) -> tuple[object, ...]:
+        """What the whole box is drawn from, and what its header is."""
         lag = group.lag, group.unknown, group.is_at_most, group.trend
-        return group.name, group.state, group.generation, *lag, len(group.members)
+        return (group.state, bool(group.members)), (group.name, group.generation, lag, len(group.members))
 
     def repaint(self, before: tuple[object, ...], now: tuple[object, ...]) -> None:
-        if now[1] != before[1] or bool(now[-1]) != bool(before[-1]):
+        (whole_before, _), (whole, _) = before, now
+        if whole != whole_before:
             self.update()
         else:
             self.update(0, 0, self.rect().width(), GROUP_HEADER_H)

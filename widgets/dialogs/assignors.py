@@ -7,8 +7,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHeaderView, QRadioButton, QWidget
 
 from widgets.boxes import vbox
+from widgets.controls import plain_label, set_why_not
 from widgets.dialogs.dialog import MARGINS, Dialog, TextTable
-from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 
 ROWS_MAX = 2_000

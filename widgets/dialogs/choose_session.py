@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWid
 
 from widgets.boxes import vbox
 from widgets.bytes_text import as_plain
+from widgets.controls import named, plain_label, set_why_not
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import mark, tr
 
 COLUMNS = (mark("Session"), mark("Started"), mark("Lasted"), mark("End"), mark("Folder"))

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QShowEvent, QTextCursor
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QTableWidget, QTableWidgetItem, QTextBrowser, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
-from widgets.facts import named
+from widgets.controls import named
 from widgets.i18n import tr
 from widgets.theme import follow_theme, px, tabular_font
 from widgets.window_layout import NO_LIMIT

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import Gap, hbox, vbox
+from widgets.controls import named, plain_label, set_why_not
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import named, plain_label, set_why_not
 from widgets.formats import time_of
 from widgets.i18n import mark, tr
 

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import vbox
 from widgets.bytes_text import as_plain
+from widgets.controls import plain_label
 from widgets.dialogs.dialog import Dialog, TextTable
-from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.icons import icon
 from widgets.theme import current_theme, px, qcolour, tabular_font

@@ -7,9 +7,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QFormLayout, QWidget
 
 from widgets.boxes import vbox
+from widgets.controls import LinkButton, named, plain_label, polish_again, set_plain_tip, set_why_not
 from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.dialogs.field_widgets import ADAPTERS, Field
-from widgets.facts import LinkButton, named, plain_label, polish_again, set_plain_tip, set_why_not
 from widgets.i18n import tr
 from widgets.theme import px
 

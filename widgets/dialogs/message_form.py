@@ -8,8 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QFormLayout, QLineEdit, QWidget
 
 from widgets.boxes import hbox, vbox
+from widgets.controls import named, plain_label, set_why_not
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.theme import mono_font

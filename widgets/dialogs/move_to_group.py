@@ -12,9 +12,9 @@ from widgets.bytes_text import as_plain
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable
 from widgets.cells import CellDelegate, Index
+from widgets.controls import named, plain_label, set_why_not
 from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.drawing import draw_text
-from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import Theme, px, ui_font

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from widgets.controls import set_property
 from widgets.dialogs.field_widgets import Field
 from widgets.dialogs.form import FormDialog, Values
 from widgets.dialogs.message_form import MessageForm
-from widgets.facts import set_property
 from widgets.i18n import tr
 
 AT_ONCE_MAX = 10_000

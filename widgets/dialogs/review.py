@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QStackedWidget, QWidget
 
 from widgets.boxes import vbox
+from widgets.controls import plain_label
 from widgets.dialogs.dialog import TextTable
 from widgets.dialogs.field_widgets import Field
 from widgets.dialogs.form import FormDialog, Values
-from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.theme import px
 

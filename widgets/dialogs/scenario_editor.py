@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.code_field import MOST_CHARS, CodeField, Complete
+from widgets.controls import named, plain_label, push_button
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import named, plain_label, push_button
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, follow_theme, qcolour

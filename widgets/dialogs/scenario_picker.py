@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QListWidget, QListWid
 from widgets.boxes import scrolled, vbox
 from widgets.bytes_text import contained
 from widgets.cells import PAD, CellDelegate, Index
+from widgets.controls import named, plain_label
 from widgets.dialogs.dialog import Dialog
 from widgets.drawing import draw_text
-from widgets.facts import SectionsView, named, plain_label
+from widgets.facts import SectionsView
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.name_search import fit

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QAbstractItemModel, Signal
 from PySide6.QtWidgets import QComboBox
 
-from widgets.facts import named
+from widgets.controls import named
 from widgets.i18n import tr
 from widgets.panels.panel import declared
 from widgets.panels.two_tables import TwoTablesPanel

@@ -9,9 +9,9 @@ from PySide6.QtGui import QFont, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFrame, QLabel, QSizePolicy, QSpinBox, QWidget
 
 from widgets.boxes import Columns, Gap, hbox, one_each, scrolled, vbox
+from widgets.controls import LinkButton, named, plain_label, set_plain_tip, set_property, set_why_not, show_state
 from widgets.dialogs.field_widgets import indent, show_number
 from widgets.drawing import draw_bar
-from widgets.facts import LinkButton, named, plain_label, set_plain_tip, set_property, set_why_not, show_state
 from widgets.i18n import mark, tr
 from widgets.line_label import LineLabel
 from widgets.panels.panel import Panel, declared

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal, SignalInstance
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
-from widgets.facts import plain_label, set_plain_tip
+from widgets.controls import plain_label, set_plain_tip
 from widgets.fold_button import FoldButton
 from widgets.formats import clock_time
 from widgets.i18n import tr

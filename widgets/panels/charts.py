@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, Signal
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from widgets.boxes import Columns, scrolled
-from widgets.facts import named
+from widgets.controls import named
 from widgets.i18n import tr
 from widgets.panels.curves import ChartFacts
 from widgets.panels.panel import Panel, declared

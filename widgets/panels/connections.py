@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import named, plain_label, set_plain_tip
+from widgets.controls import named, plain_label, set_plain_tip
 from widgets.fold_button import FoldButton
 from widgets.i18n import mark, tr
 from widgets.panels.panel import declared

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMenu, QToolButton, QWidget
 
 from widgets.cells import CellDelegate, Index
-from widgets.facts import named
+from widgets.controls import named
 from widgets.i18n import tr
 from widgets.panels.message_details import MessageDetails
 from widgets.panels.panel import declared

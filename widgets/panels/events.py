@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from widgets.facts import named, toggle_button
+from widgets.controls import named, toggle_button
 from widgets.i18n import mark, tr
 from widgets.panels.panel import declared
 from widgets.panels.table_panel import TablePanel

@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
 from widgets.bytes_text import contained
-from widgets.facts import SectionsView, TitledFacts, plain_label, show_state
+from widgets.controls import plain_label, show_state
+from widgets.facts import SectionsView, TitledFacts
 from widgets.i18n import tr
 from widgets.line_label import LineLabel
 from widgets.panels.life_path import LifePath, LifeStep

@@ -7,7 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSizePolicy, QWidget
 
 from widgets.boxes import hbox, one_each, scrolled, vbox
-from widgets.facts import plain_label, push_button, set_plain_tip, show_state
+from widgets.controls import plain_label, push_button, set_plain_tip, show_state
 from widgets.i18n import tr
 from widgets.panels.panel import Panel, declared
 from widgets.theme import follow_theme

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from widgets.boxes import hbox, one_each, scrolled, vbox
 from widgets.bytes_text import contained
-from widgets.facts import plain_label, push_button, set_plain_tip, set_property
+from widgets.controls import plain_label, push_button, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import LinkButton, plain_label, set_plain_tip
+from widgets.controls import LinkButton, plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, follow_theme, mix, qcolour, state_style, tabular_font

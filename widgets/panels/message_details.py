@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from widgets.boxes import scrolled, vbox
 from widgets.bytes_text import contained
-from widgets.facts import Section, SectionsView, plain_label
+from widgets.controls import plain_label
+from widgets.facts import Section, SectionsView
 from widgets.i18n import tr
 from widgets.panels.payload import PayloadView
 

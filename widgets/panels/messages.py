@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QWidget
 
-from widgets.facts import mark_wrong, named, push_button, set_plain_tip
+from widgets.controls import mark_wrong, named, push_button, set_plain_tip
 from widgets.formats import time_of
 from widgets.i18n import mark, tr
 from widgets.panels.message_details import MessageDetails

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLay
 
 import resources
 from widgets.boxes import vbox
+from widgets.controls import RunningLabel, action_button, mark_wrong, named, plain_label, tool_of
 from widgets.empty_state import EmptyState
-from widgets.facts import RunningLabel, action_button, mark_wrong, named, plain_label, tool_of
 from widgets.filter_field import PanelFilter
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr

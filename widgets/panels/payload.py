@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import Shown, escaped, hex_dump, json_of, readable
-from widgets.facts import named, plain_label, toggle_button
+from widgets.controls import named, plain_label, toggle_button
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
 from widgets.theme import mono_font

@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
-from widgets.facts import plain_label
+from widgets.controls import plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import declared

@@ -6,7 +6,7 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QPlainTextEdit, QTabWidget, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
-from widgets.facts import named, plain_label, push_button, set_why_not
+from widgets.controls import named, plain_label, push_button, set_why_not
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.panels.panel import declared

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
-from widgets.facts import named, push_button, set_plain_tip
+from widgets.controls import named, push_button, set_plain_tip
 from widgets.i18n import localized, tr
 from widgets.panels.panel import Panel
 from widgets.roles import Role

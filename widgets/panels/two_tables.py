@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 
-from widgets.facts import toggle_button
+from widgets.controls import toggle_button
 from widgets.i18n import localized
 from widgets.panels.table_panel import TablePanel
 from widgets.row_table import RowTable

@@ -9,12 +9,12 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from broker_core.simulation.actions import access, clients, dead_letters, faults, groups, queues, topics
+from broker_core.simulation.actions import access, alerts, clients, dead_letters, faults, groups, queues, topics
 from broker_core.simulation.actions.action import Action
 
 _ALL = [
     kind
-    for module in (clients, groups, topics, queues, dead_letters, faults, access)
+    for module in (clients, groups, topics, queues, dead_letters, faults, alerts, access)
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, Action) and kind.__module__ == module.__name__
 ]

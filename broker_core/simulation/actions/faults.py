@@ -10,7 +10,6 @@ from broker_core.operations.faults import BeginFault
 from broker_core.plurals import ordinal
 from broker_core.settings import PositiveNumber
 from broker_core.simulation.actions.action import Action, Lasting
-from broker_core.simulation.alert_watch import Alert
 
 FailsBy = Literal["nack", "hang", "forget", "crash"]
 
@@ -70,7 +69,7 @@ class DropHeartbeats(Fault, frozen=True, tag="drop_heartbeats"):
 
     says = "dropped the heartbeats of {client}{lasts}"
 
-    concerns: ClassVar[Literal["actor", "consumer", ""]] = "consumer"
+    concerns = "consumer"
 
     client: str
     for_s: PositiveNumber | None = None
@@ -79,7 +78,7 @@ class DropHeartbeats(Fault, frozen=True, tag="drop_heartbeats"):
 class FillDisk(Fault, frozen=True, tag="fill_disk"):
     says = "filled the disk{lasts}"
 
-    concerns: ClassVar[Literal["actor", "consumer", ""]] = ""
+    concerns = ""
 
     for_s: PositiveNumber | None = None
 
@@ -89,7 +88,7 @@ class JumpClock(Fault, frozen=True, tag="jump_clock"):
 
     says = "set the wall clock by {by_s:+g} s"
 
-    concerns: ClassVar[Literal["actor", "consumer", ""]] = ""
+    concerns = ""
 
     by_s: float
 
@@ -175,15 +174,3 @@ class EndRequestFault(Action, frozen=True, tag="end_request_fault"):
 
 
 RuleAction = FailMatching | EndRule | BreakRequests | EndRequestFault
-
-
-class SetAlert(Alert, Action, frozen=True, tag="set_alert"):
-    """Sets an alert, in place of one of the same name."""
-
-    says = "set the alert {name}: {condition}"
-
-
-class RemoveAlert(Action, frozen=True, tag="remove_alert"):
-    says = "removed the alert {name}"
-
-    name: str

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.access import AccessHandler
+from broker_core.simulation.handlers.alerts import AlertHandler
 from broker_core.simulation.handlers.clients import ClientHandler
-from broker_core.simulation.handlers.faults import AlertHandler, FaultHandler
+from broker_core.simulation.handlers.faults import FaultHandler
 from broker_core.simulation.handlers.groups import GroupHandler
 from broker_core.simulation.handlers.plan import Performed, Plan, planning
 from broker_core.simulation.handlers.queues import DeadLetterHandler, QueueHandler

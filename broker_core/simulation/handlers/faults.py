@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from functools import partial
 
 import msgspec
 
-from broker_core.broker.occurrences import FIELDS, unknown_thing
-from broker_core.filters import parse
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.simulation.actions import faults
-from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 
@@ -46,30 +42,3 @@ class FaultHandler(Handler):
         injector.check(action)
         client = getattr(action, "client", "")
         return Plan(action, lambda: injector.do(action), action.inverse, "Set the fault again.", client=client)
-
-
-class AlertHandler(Handler):
-    def _set(self, action: faults.SetAlert) -> Plan:
-        context = self._context
-        groups = {*context.groups, *context.broker.groups.groups()}
-        things = {"group": groups, "queue": context.broker.queues.names(), "client": context.actors}
-        return plan_alert(action, context.alerts, things, context.now_ns)
-
-    def _remove(self, action: faults.RemoveAlert) -> Plan:
-        return plan_alert(action, self._context.alerts, {}, self._context.now_ns)
-
-
-def plan_alert(
-    action: faults.SetAlert | faults.RemoveAlert, alerts: AlertWatch, things: Mapping[str, Iterable[str]], now_ns: int
-) -> Plan:
-    """`things` are the names that there are by kind: group, queue, client. Raises INVALID_REQUEST."""
-    old = alerts.get(action.name)
-    before = None if old is None else faults.SetAlert(old.name, old.when, old.for_s)
-    if isinstance(action, faults.SetAlert):
-        unknown = unknown_thing(parse(action.when, FIELDS), things)
-        if unknown is not None:
-            raise refuse(str(unknown).removesuffix("."))
-        return Plan(action, lambda: alerts.set(now_ns, action), before or faults.RemoveAlert(action.name))
-    if before is None:
-        raise refuse(f"there is no alert {action.name}")
-    return Plan(action, lambda: alerts.remove(now_ns, action.name), before)

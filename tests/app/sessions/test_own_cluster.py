@@ -15,7 +15,7 @@ from app.sessions.observed import ObservedSource
 from app.shell.badge import shown_badge
 from app.shell.workbench import Workbench
 from broker_core.observation.kafka import pace
-from broker_core.simulation.actions.faults import SetAlert
+from broker_core.simulation.actions.alerts import SetAlert
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 

@@ -31,8 +31,8 @@ from app.shell.workbench import Workbench
 from tests.app.dialogs import choose
 from tests.app.one_window import end
 from tests.long_form import form, some
+from widgets.controls import LinkButton
 from widgets.dialogs.form import FormDialog, SettingsDialog
-from widgets.facts import LinkButton
 from widgets.panels.dead_letters import DeadLettersPanel
 
 PARTS = (QLabel, QAbstractButton, QLineEdit, QComboBox, QAbstractItemView, QPlainTextEdit)

@@ -16,8 +16,8 @@ from broker_core.events import Event, EventKind
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.observation.peer import Look, PeerFacts
 from broker_core.recording.reader import open_session
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from broker_core.simulation.actions.clients import AddConsumer
-from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
 from broker_core.simulation.actions.groups import ResetOffsets
 from broker_core.snapshots import GroupView, MemberView, NodeView, PartitionView, Snapshot, TopicView
 from spark_reports.sessions.session import inspect

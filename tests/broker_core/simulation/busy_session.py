@@ -15,6 +15,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.simulation import Scenario, Simulation, parse_scenario
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
@@ -46,9 +47,7 @@ from broker_core.simulation.actions.faults import (
     HoldSchedule,
     JumpClock,
     Pause,
-    RemoveAlert,
     Restart,
-    SetAlert,
     SlowDown,
 )
 from broker_core.simulation.actions.groups import (

@@ -8,7 +8,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ScenarioError
 from broker_core.events import Event, EventKind
 from broker_core.simulation import Simulation, parse_scenario
-from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from tests.broker_core.simulation.rerun import rerun
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.widgets.reading import link, links
 from widgets.bytes_text import HEX_BYTES, TEXT_BYTES
-from widgets.facts import LinkButton
+from widgets.controls import LinkButton
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.life_path import STEPS_SHOWN, LifePath, LifeStep
 from widgets.panels.payload import TREE_ITEMS, PayloadView
