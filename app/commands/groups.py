@@ -26,7 +26,7 @@ from broker_core.simulation.actions.groups import (
     ResetOffsets,
     Seek,
     SetAssignor,
-    SetPlannedOffsets,
+    SetOffsets,
     SubscribeGroup,
     UnsubscribeGroup,
 )
@@ -210,8 +210,8 @@ class GroupHandlers(Handlers):
             form,
             plan,
             lambda _values, found: offsets_review(found),
-            lambda _values, found: self._controller.perform(SetPlannedOffsets(group=found.group, plan=found)),
-            SetPlannedOffsets,
+            lambda _values, found: self._controller.perform(SetOffsets(group=found.group, plan=found)),
+            SetOffsets,
             _why_not_target,
         )
 

@@ -196,10 +196,6 @@ class Broker:
         self.transactions.restore()
         self.groups.restore(now_ns)
 
-    def count_from_now(self) -> None:
-        """Set the totals to zero; the counts of queues from before a restart stay their own."""
-        self.recently_deleted.counted = self.recently_deleted.counted.minus(self.views.totals())
-
     def _heard_from_all(self, now_ns: int) -> None:
         self.groups.heard_from_all(now_ns)
         self.share_groups.heard_from_all(now_ns)

@@ -55,8 +55,8 @@ class SubscriptionEntry(msgspec.Struct, frozen=True):
 
 
 class ShareGroupEntry(msgspec.Struct, frozen=True):
-    """A group of any kind with settings (`config`, `kafka_settings` as in `GroupConfigs`), or a share group with the
-    topics that it has subscribed to."""
+    """A group of any kind with settings (`config`, `kafka_settings` as in `GroupSettingsByName`), or a share group with
+    the topics that it has subscribed to."""
 
     name: str
     config: GroupSettings | None = None

@@ -20,7 +20,7 @@ from broker_core.broker.occurrences import (
 from broker_core.broker.occurrences import FIELDS as OCCURRENCE_FIELDS
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.filters import Field, Fields, Filter
-from broker_core.filters.field import called
+from broker_core.filters.field import called, field_and_argument
 from broker_core.groups.states import GroupState
 from broker_core.log.partition_log import PartitionLog
 from broker_core.operations.observe import ConditionAnswer
@@ -250,7 +250,7 @@ def _may_be(condition: Filter, kind: str, fields: Iterable[str]) -> bool:
 
 
 def _asks_of_events(condition: Filter) -> bool:
-    of_state = condition.only_compares and all(name.partition("(")[0] in _STATE for name in condition.fields)
+    of_state = condition.only_compares and all(field_and_argument(name)[0] in _STATE for name in condition.fields)
     return not of_state or condition.tells_apart("kind", tuple(EventKind))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe, is_users
 from broker_core.filters import AtLeast, Field, Fields, Filter
 from broker_core.filters.error import Sentence
-from broker_core.filters.field import called, folded, lacking
+from broker_core.filters.field import field_and_argument, folded, lacking
 from broker_core.groups.states import GroupState
 from broker_core.snapshots import BELOW_MIN, LEADERLESS, UNDER, ActorState, GroupView, Snapshot, replication, total_lag
 
@@ -360,7 +360,7 @@ EVERYWHERE = {each.field.name: each.named for each in _STATE_FIELDS if not each.
 
 def named_things(condition: Filter) -> tuple[tuple[str, str], ...]:
     """The fields that a condition asks of a thing by its name, each with the name: `lag("billing")`."""
-    return tuple((name.partition("(")[0], _argument(name)) for name in condition.fields if _argument(name))
+    return tuple(found for name in condition.fields if (found := field_and_argument(name))[1])
 
 
 def unknown_thing(condition: Filter, things: Mapping[str, Iterable[str]]) -> Sentence | None:
@@ -384,22 +384,19 @@ def unknown_name(condition: Filter, things: Mapping[str, Iterable[str]]) -> Sent
 
 def only_state(condition: Filter) -> bool:
     """True if a condition can be judged by the state alone, without an event."""
-    return condition.only_compares and all(_argument(name) or name in EVERYWHERE for name in condition.fields)
+    of_things = (name for name in condition.fields if name not in EVERYWHERE)
+    return condition.only_compares and all(field_and_argument(name)[1] for name in of_things)
 
 
 def tester(condition: Filter) -> Callable[[Occurrence], bool]:
     """The fast way to ask `condition`, read with `FIELDS` or `STATE_FIELDS`, of many occurrences."""
     getters = dict(_GETTERS)
     for name in condition.fields:
-        if argument := _argument(name):
-            field = name.partition("(")[0]
-            getters[folded(called(field, argument))] = _bound(_BY_NAME[field].named, argument)
+        field, argument = field_and_argument(name)
+        if argument:
+            getters[folded(name)] = _bound(_BY_NAME[field].named, argument)
     return condition.tester(getters, lambda at: "" if at.event is None else describe(at.event).casefold())
 
 
 def _bound(get: Callable[[State, str], Any], name: str) -> _Get:
     return lambda at: get(at.state, name)
-
-
-def _argument(name: str) -> str:
-    return name.partition("(")[2].removesuffix(")")

@@ -17,7 +17,7 @@ from broker_core.broker.queues import Queues
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventStream
-from broker_core.groups.config import GroupConfigs, GroupSettings
+from broker_core.groups.config import GroupSettings, GroupSettingsByName
 from broker_core.groups.members import Deadline
 from broker_core.groups.states import GroupState
 from broker_core.messages import Message, StoredMessage
@@ -63,7 +63,7 @@ class ShareGroups(msgspec.Struct, eq=False):
     _logs: Logs
     _queues: Queues
     _publishing: Publishing
-    configs: GroupConfigs
+    configs: GroupSettingsByName
     _events: EventStream
     _timers: Timers
     _dead_letter_errors: dict[str, str] = {}  # why dead letters are not in the topic of a group's settings: told once
@@ -101,7 +101,7 @@ class ShareGroups(msgspec.Struct, eq=False):
                 group,
                 self.configs.of(group) if group in configured else None,
                 self.subscribed(group),
-                self.configs.chosen.get(group, {}),
+                self.configs.kafka_settings.get(group, {}),
                 self._is_there(group),
             )
             for group in dict.fromkeys((*configured, *self._subscribed))
@@ -111,7 +111,7 @@ class ShareGroups(msgspec.Struct, eq=False):
     def restore(self, entry: ShareGroupEntry) -> None:
         if entry.config is not None:
             self.configs.set(entry.name, entry.config)
-            self.configs.chosen[entry.name] = entry.kafka_settings
+            self.configs.kafka_settings[entry.name] = entry.kafka_settings
         if entry.is_share:
             self._subscribed[entry.name] = {}
         for topic in entry.topics:

@@ -42,6 +42,11 @@ class Views(msgspec.Struct, eq=False):
     _groups: GroupCoordinator
     _delivery_record: DeliveryRecord
     _recently_deleted: RecentlyDeleted
+    _baseline: Totals = Totals()
+
+    def count_from_now(self) -> None:
+        """Set the totals to zero; the counts of queues from before a restart stay their own."""
+        self._baseline = self._baseline.plus(self.totals())
 
     def totals(self) -> Totals:
         """All counts since the session began, those of deleted topics and queues included."""
@@ -54,7 +59,7 @@ class Views(msgspec.Struct, eq=False):
             fetched_again=record.fetched_again,
         )
         there = totals_of(self._logs, map(self._queues.queue, self._queues.names()))
-        return self._recently_deleted.counted.plus(there).plus(of_groups)
+        return self._recently_deleted.counted.plus(there).plus(of_groups).minus(self._baseline)
 
     def topic(self, now_ns: int, name: str) -> TopicView:
         """One topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""

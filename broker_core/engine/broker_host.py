@@ -154,7 +154,7 @@ class BrokerHost(Host, Closable):
                 # A full disk is reported at the next change.
                 with contextlib.suppress(BrokerError):
                     directory.save_catalog(self.broker.catalog())
-        self.broker.count_from_now()
+        self.broker.views.count_from_now()
         self.broker.corruption.update(now_ns, self.broker.durability.all_logs())
         for sentence in self.broker.corruption.sentences:
             _log.warning("%s", sentence)

@@ -110,6 +110,12 @@ def called(name: str, argument: str) -> str:
     return f"{name}({argument})"
 
 
+def field_and_argument(name: str) -> tuple[str, str]:
+    """What `called` has made a name of; without an argument, the name and ""."""
+    field, _, argument = name.partition("(")
+    return field, argument.removesuffix(")")
+
+
 def _joined(text: str) -> str:
     return text.casefold().translate(_JOINED)
 

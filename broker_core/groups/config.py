@@ -22,7 +22,7 @@ class GroupConfig(Settings, frozen=True):
     `initial_rebalance_delay_ms` is the time for which an empty group waits for more members after each join,
     `rebalances_kept` the number of rebalances in the history. `consumer_session_timeout_ms` and
     `consumer_heartbeat_interval_ms` apply to consumer groups (KIP-848), where the broker sets them:
-    `group.consumer.session.timeout.ms` and `group.consumer.heartbeat.interval.ms`.
+    `group.consumer.session.timeout.ms` and `group.consumer.heartbeat.interval.ms`; and to share groups.
     """
 
     initial_rebalance_delay_ms: Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, extra=WEEK)] = 3_000
@@ -40,10 +40,14 @@ class GroupConfig(Settings, frozen=True):
             raise ConfigError(f"min_session_timeout_ms {least} must be at most max_session_timeout_ms, {most}")
 
     @property
-    def of_groups(self) -> GroupSettings:
+    def default_group_settings(self) -> GroupSettings:
         """The settings of groups that have none of their own."""
-        session_ms, heartbeat_ms = self.consumer_session_timeout_ms, self.consumer_heartbeat_interval_ms
-        return GroupSettings(session_ms, heartbeat_ms, session_ms, heartbeat_ms)
+        return GroupSettings(
+            consumer_session_timeout_ms=self.consumer_session_timeout_ms,
+            consumer_heartbeat_interval_ms=self.consumer_heartbeat_interval_ms,
+            share_session_timeout_ms=self.consumer_session_timeout_ms,
+            share_heartbeat_interval_ms=self.consumer_heartbeat_interval_ms,
+        )
 
 
 class GroupSettings(Settings, frozen=True, forbid_unknown_fields=True):
@@ -92,19 +96,19 @@ class GroupSettings(Settings, frozen=True, forbid_unknown_fields=True):
         return round(1_000 * sum(float(found[unit] or 0) * seconds for unit, seconds in _UNITS_S.items()))
 
 
-class GroupConfigs:
-    """The settings of groups by name. `chosen` are those that Kafka clients have chosen, as they wrote them."""
+class GroupSettingsByName:
+    """The settings of groups by name. `kafka_settings` are those that Kafka clients have chosen, as they wrote them."""
 
-    def __init__(self, brokers: GroupConfig) -> None:
-        self.brokers, self.usual = brokers, brokers.of_groups
-        self.chosen: dict[str, dict[str, str]] = {}
-        self._of: dict[str, GroupSettings] = {}
+    def __init__(self, broker_config: GroupConfig) -> None:
+        self.broker_config, self.default = broker_config, broker_config.default_group_settings
+        self.kafka_settings: dict[str, dict[str, str]] = {}
+        self._by_group: dict[str, GroupSettings] = {}
 
     def names(self) -> tuple[str, ...]:
-        return tuple(self._of)
+        return tuple(self._by_group)
 
     def of(self, group: str) -> GroupSettings:
-        return self._of.get(group, self.usual)
+        return self._by_group.get(group, self.default)
 
     def set(self, group: str, settings: GroupSettings) -> None:
-        self._of[group] = settings
+        self._by_group[group] = settings

@@ -10,7 +10,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import COMMITTED_BACKWARDS, EventKind, EventStream
 from broker_core.groups.commits import Advance, Commits, Reads
-from broker_core.groups.config import GroupConfig, GroupConfigs
+from broker_core.groups.config import GroupConfig, GroupSettingsByName
 from broker_core.groups.group import Group, GroupType, view_of
 from broker_core.groups.history import RebalanceHistory
 from broker_core.groups.joining import Joining, JoinRequest
@@ -125,7 +125,7 @@ class GroupCoordinator:
         self, events: EventStream, timers: Timers, offsets: OffsetStore, reads: Reads, config: GroupConfig | None = None
     ) -> None:
         self.config = config or GroupConfig()
-        self.configs = GroupConfigs(self.config)
+        self.configs = GroupSettingsByName(self.config)
         self.offsets = offsets
         self._events = events
         self._reads = reads

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.config import GroupConfigs
+from broker_core.groups.config import GroupSettingsByName
 from broker_core.groups.group import Group
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import (
@@ -34,7 +34,7 @@ M = TypeVar("M", bound=Member)
 class MixedGroups:
     """Serves the classic members of consumer groups."""
 
-    def __init__(self, reconciler: Reconciler, rebalancer: Rebalancer, configs: GroupConfigs) -> None:
+    def __init__(self, reconciler: Reconciler, rebalancer: Rebalancer, configs: GroupSettingsByName) -> None:
         self._reconciler = reconciler
         self._rebalancer = rebalancer
         self._configs = configs

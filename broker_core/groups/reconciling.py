@@ -18,7 +18,7 @@ from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.assignors import assign
 from broker_core.groups.commits import Reads
-from broker_core.groups.config import GroupConfigs
+from broker_core.groups.config import GroupSettingsByName
 from broker_core.groups.group import Group
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import (
@@ -58,7 +58,7 @@ class Reconciler(msgspec.Struct, eq=False):
     _timers: Timers
     _offsets: OffsetStore
     _rebalancer: Rebalancer
-    _configs: GroupConfigs
+    _configs: GroupSettingsByName
     _reads: Reads
     _expel: Callable[[Group, int, Member, str, int | None], object]
 
@@ -159,7 +159,7 @@ class Reconciler(msgspec.Struct, eq=False):
     def _enter(
         self, group: Group, now_ns: int, request: ConsumerHeartbeat, classic: JoinRequest | None
     ) -> ConsumerMember:
-        if len(group.members) >= self._configs.brokers.max_members:
+        if len(group.members) >= self._configs.broker_config.max_members:
             raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
         member = ConsumerMember(request.member_id, request.client_id, request.instance_id, now_ns)
         member.host = request.host

@@ -12,10 +12,12 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, fields
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 from uuid import UUID
+
+from kio.schema.index import api_key_map, schema_name_map
 
 from broker_core.kafka_messages.reading import NUMBERS, default_of, is_array, nested_in
 from broker_core.varint import varint
@@ -31,10 +33,18 @@ _ROW_WORDS = frozenset(
 )
 
 
+@cache
+def message_writer(load_schema: Callable[[int, int], Any], api_key: int, version: int) -> tuple[Write, bool]:
+    """The writer of a request or a response, as `load_schema` is for; True if the header before it is flexible."""
+    schema = load_schema(api_key, version)
+    versions = [load_schema(api_key, each) for each in schema_name_map[api_key_map[api_key]]]
+    return writer(schema, versions), schema.__header_schema__.__flexible__
+
+
 def writer(schema: Any, versions: Sequence[Any] = ()) -> Write:
     """Appends what a body of `schema` is to a list of bytes.
 
-    Keys that neither it nor one of the other `versions` of it has raise TypeError, as a value of another kind does.
+    Keys that neither it nor one of the other `versions` of it has raise TypeError.
     """
     versions = (schema, *versions)
     flexible: bool = schema.__flexible__

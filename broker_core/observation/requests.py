@@ -59,8 +59,8 @@ def stopped_for(action: UserAction, latest: Snapshot) -> list[dict[str, str]]:
 
 def undone_by(action: UserAction) -> UserAction | None:
     """The action that undoes it; None if there is none."""
-    if isinstance(action, groups.SetPlannedOffsets):
-        return groups.SetPlannedOffsets(group=action.group, plan=action.plan.undo())
+    if isinstance(action, groups.SetOffsets):
+        return groups.SetOffsets(group=action.group, plan=action.plan.undo())
     found = _UNDO.get(type(action))
     return None if found is None else found(queue=action.queue)  # type: ignore[attr-defined]
 
@@ -126,7 +126,7 @@ _TOLD: Final = {
     topics.ConfigureTopic,
     dead_letters.RedriveTopic,
     topics.RegisterSchema,
-    groups.SetPlannedOffsets,
+    groups.SetOffsets,
     dead_letters.StopTopicRedrive,
     queues.UndoPurgeQueue,
     dead_letters.UndoPurgeDeadLetters,

@@ -118,8 +118,8 @@ class RedriveAnswer(Result, frozen=True, kw_only=True):
     @classmethod
     def of(cls, paced: PacedRedrive) -> RedriveAnswer:
         if paced.reply.done:
-            return cls.done_with(paced.reply.result(), paced.total)
-        return cls(running=True, total=paced.total, done=paced.done)
+            return cls.done_with(paced.reply.result(), paced.letter_count)
+        return cls(running=True, total=paced.letter_count, done=paced.handled_count)
 
     @classmethod
     def planned(cls, preview: RedrivePreview, total: int) -> RedriveAnswer:

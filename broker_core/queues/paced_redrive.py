@@ -16,7 +16,7 @@ class PacedRedrives:
     def __init__(self) -> None:
         self._last: dict[str, PacedRedrive] = {}
 
-    def of(self, queue: str) -> PacedRedrive | None:
+    def running(self, queue: str) -> PacedRedrive | None:
         found = self._last.get(queue)
         return None if found is None or found.reply.done else found
 
@@ -29,10 +29,10 @@ class PacedRedrives:
         """The queue was deleted: what is under way is cancelled, and nothing is known of earlier ones."""
         last = self._last.pop(queue, None)
         if last is not None:
-            last.cancel()
+            last.end()
 
     def check(self, queue: str) -> None:
-        if self.of(queue) is not None:
+        if self.running(queue) is not None:
             about = f"a redrive of {queue} is in progress; stop it, or let it finish"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
@@ -62,25 +62,25 @@ class PacedRedrive:
         self._timer: Timer | None = None
 
     @property
-    def total(self) -> int:
+    def letter_count(self) -> int:
         return len(self._offsets)
 
     @property
-    def done(self) -> int:
+    def handled_count(self) -> int:
         return len(self._redriven) + len(self._refused)
 
     def start(self, now_ns: int) -> None:
         self._started_ns = now_ns
         self._step(now_ns)
 
-    def cancel(self) -> None:
+    def end(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self.reply.resolve(RedriveResult(tuple(self._redriven), tuple(self._refused)))
 
     def _step(self, now_ns: int) -> None:
-        if self.done < self.total:
-            offset = self._offsets[self.done]
+        if self.handled_count < self.letter_count:
+            offset = self._offsets[self.handled_count]
             try:
                 result = self._redrive(now_ns, offset)
             except BrokerError as error:
@@ -88,8 +88,8 @@ class PacedRedrive:
                 result = RedriveResult((), (Refused.of(offset, error),))
             self._redriven += result.redriven
             self._refused += result.refused
-        if self.done < self.total:
+        if self.handled_count < self.letter_count:
             # Counted from the start, so that rounding errors do not accumulate.
-            self._timer = self._timers.at(self._started_ns + int(self.done * self._interval_ns), self._step)
+            self._timer = self._timers.at(self._started_ns + int(self.handled_count * self._interval_ns), self._step)
         else:
-            self.cancel()
+            self.end()

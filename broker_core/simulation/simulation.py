@@ -169,7 +169,7 @@ class Simulation:
                 self.context.add(SubscriberActor(spec, name)).start()
         for group in scenario.share_groups:
             configs = self.broker.groups.configs
-            configs.set(group.name, group.config(configs.usual))
+            configs.set(group.name, group.config(configs.default))
             for source in group.topics:
                 self.broker.handle(now_ns, SubscribeShareGroup(group=group.name, topic=source))
             for name in names_of(group):

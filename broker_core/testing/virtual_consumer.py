@@ -25,7 +25,8 @@ from broker_core.replies import Reply
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.specs import ConsumerSpec, GroupSpec
 from broker_core.testing.blocking_thread import BlockingThread
-from broker_core.testing.disturbed_actor import DisturbedActor, as_raised, local_error
+from broker_core.testing.confluent_errors import as_raised, local_error
+from broker_core.testing.disturbed_actor import DisturbedActor
 from broker_core.testing.schedule import Disturbance
 from broker_core.testing.virtual_message import OFFSET_INVALID, TopicPartition, VirtualMessage
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import resources
 from broker_core.filters import Field, Fields, Filter, FilterError, parse
-from broker_core.filters.field import Kind, called, folded, lacking
+from broker_core.filters.field import Kind, called, field_and_argument, folded, lacking
 from spark_reports.errors import ReportError
 from spark_reports.request.parts import PARTS
 from spark_reports.rows import Rows, Tables, is_unread_time_known
@@ -135,7 +135,7 @@ def check(assertions: Iterable[str], parts: Collection[str]) -> None:
     """Raises `ReportError` for what cannot be read, and for what is in no part that is asked for."""
     for text in assertions:
         for name in _read(text).fields:
-            part = _BY_NAME[name.partition("(")[0]].part
+            part = _BY_NAME[field_and_argument(name)[0]].part
             if part not in parts:
                 raise ReportError(f"{text!r} cannot be judged: it needs the part {part}, which was not requested.")
 
@@ -179,8 +179,8 @@ def _judged(text: str, known: Mapping[str, Values]) -> AssertionVerdict:
     given: dict[str, float | None] = {}
     told = []
     for asked in found.fields:
-        name, _, subject = asked.partition("(")
-        figure, subject = _BY_NAME[name], subject.removesuffix(")")
+        name, subject = field_and_argument(asked)
+        figure = _BY_NAME[name]
         values = known.get(name, {})
         unknown = lacking(subject, name, filter(None, values)) if subject else None
         if unknown is not None:

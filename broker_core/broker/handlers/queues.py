@@ -106,7 +106,7 @@ def _stop_redrive(
 ) -> dead_letters.RedriveAnswer:
     broker.queues.dead_letters(request.queue)
     paced = broker.redrives.paced.last(request.queue)
-    paced.cancel()
+    paced.end()
     return dead_letters.RedriveAnswer.of(paced)
 
 

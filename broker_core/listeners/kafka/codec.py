@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import fields
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -17,7 +16,7 @@ from kio.schema.index import api_key_map, schema_name_map
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.reading import Cursor, Data, client_id, request_reader
 from broker_core.kafka_messages.schemas import load_response_schema
-from broker_core.kafka_messages.writing import Body, Parts, Write, writer
+from broker_core.kafka_messages.writing import Body, Parts, message_writer
 from broker_core.log.segment_list import StoredBatches
 
 _LEAST_HEADER = struct.Struct(">hhi")
@@ -60,7 +59,7 @@ def has_error_code(header: Header) -> bool:
 
 def pieces(header: Header, body: Body) -> list[Data]:
     """The frame of a response, its length in front: `StoredBatches` as they are, and what is between them."""
-    write, flexible_header = _response(header.api_key, header.version)
+    write, flexible_header = message_writer(load_response_schema, header.api_key, header.version)
     parts: Parts = [_CORRELATION.pack(header.correlation_id) + (b"\0" if flexible_header else b"")]
     write(body, parts)
     found: list[Data] = []
@@ -77,10 +76,3 @@ def pieces(header: Header, body: Body) -> list[Data]:
 def response(header: Header, body: Body) -> bytes:
     """`pieces` in one."""
     return b"".join(pieces(header, body))
-
-
-@cache
-def _response(api_key: int, version: int) -> tuple[Write, bool]:
-    schema = load_response_schema(api_key, version)
-    versions = [load_response_schema(api_key, each) for each in schema_name_map[api_key_map[api_key]]]
-    return writer(schema, versions), schema.__header_schema__.__version__ > 0

@@ -65,8 +65,8 @@ def _settings(call: Call, kind: int, name: str) -> Iterator[dict[str, Any]]:
         call.must(READ, "group", name)
         check_name(name, "group", ErrorCode.INVALID_GROUP_ID)
         configs = call.broker.groups.configs
-        chosen = configs.chosen.get(name, {})
-        yield from setting_rows(GROUP_SETTINGS, chosen, configs.of(name), configs.usual, _SOURCE_GROUP)
+        chosen = configs.kafka_settings.get(name, {})
+        yield from setting_rows(GROUP_SETTINGS, chosen, configs.of(name), configs.default, _SOURCE_GROUP)
         return
     if kind != TOPIC:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "only topics, groups and the broker have settings here")
@@ -104,7 +104,7 @@ def _synonym(name: str, value: str, source: int) -> dict[str, Any]:
 
 def _of_broker(call: Call) -> Iterator[dict[str, Any]]:
     """The rows of a broker's settings: those of its start, its defaults for topics and groups, and their ranges."""
-    tables = ((TOPIC_SETTINGS, topic_defaults(call)), (GROUP_SETTINGS, call.broker.groups.configs.usual))
+    tables = ((TOPIC_SETTINGS, topic_defaults(call)), (GROUP_SETTINGS, call.broker.groups.configs.default))
     for settings, config in tables:
         for each in settings:
             if each.broker and (settings is TOPIC_SETTINGS or each.broker != each.name):
@@ -258,11 +258,11 @@ def altered(
         call.must(ADMIN, "group", name)
         check_name(name, "group", ErrorCode.INVALID_GROUP_ID)
         configs = call.broker.groups.configs
-        chosen = GROUP_SETTINGS.chosen(configs.chosen.get(name, {}), changes)
-        settings = GROUP_SETTINGS.on(configs.of(name), configs.usual, chosen, changes)
+        chosen = GROUP_SETTINGS.chosen(configs.kafka_settings.get(name, {}), changes)
+        settings = GROUP_SETTINGS.on(configs.of(name), configs.default, chosen, changes)
         if not validate_only:
             call.handle(now_ns, ConfigureGroup(group=name, settings=GroupChanges.of(settings)))
-            configs.chosen[name] = chosen
+            configs.kafka_settings[name] = chosen
 
     def alter_nothing(_now_ns: int) -> None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics and groups can be changed")

@@ -10,7 +10,6 @@ import ssl
 import struct
 import time
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Final
 
 from kio.schema.errors import ErrorCode as KafkaError
@@ -19,7 +18,7 @@ from kio.schema.index import api_key_map, schema_name_map
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.kafka_messages.reading import Cursor, Memory, response_reader
 from broker_core.kafka_messages.schemas import load_request_schema
-from broker_core.kafka_messages.writing import Body, Parts, Write, writer
+from broker_core.kafka_messages.writing import Body, Parts, message_writer
 from broker_core.observation.guard import ALL_WRITES, Api, Guard
 from broker_core.observation.kafka.authentication import authenticating
 from broker_core.observation.kafka.config import ConnectionConfig
@@ -244,18 +243,11 @@ class Question(dict[str, Any]):
 
 def request_frame(key: int, version: int, correlation: int, body: Body) -> bytes:
     """The frame of a request by this program, with its length in front."""
-    write, flexible = _request(key, version)
+    write, flexible = message_writer(load_request_schema, key, version)
     parts: Parts = [_HEADER.pack(key, version, correlation), struct.pack(">h", len(CLIENT_ID)), CLIENT_ID.encode()]
     parts.append(b"\0" if flexible else b"")
     write(body, parts)
     return b"".join((_LENGTH.pack(sum(map(len, parts))), *parts))
-
-
-@cache
-def _request(key: int, version: int) -> tuple[Write, bool]:
-    schema = load_request_schema(key, version)
-    versions = [load_request_schema(key, each) for each in schema_name_map[api_key_map[key]]]
-    return writer(schema, versions), schema.__header_schema__.__version__ > 1
 
 
 def tls_context(config: ConnectionConfig) -> ssl.SSLContext:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from broker_core.groups import offset_reset
 from broker_core.groups.assignors import AssignorName
 from broker_core.groups.offset_reset import Target
-from broker_core.groups.offset_reset import sentence as _where_to
 from broker_core.operations import groups, guarded
 from broker_core.plurals import counted
 from broker_core.simulation.actions.action import Action
@@ -16,7 +16,7 @@ def where_to(target: Target) -> str:
     """`target` in words; its timestamp is session time, so that a rerun at another hour means the same."""
     if target.form == "timestamp":
         return f"to session time {target.timestamp_ms / 1000:g} s"
-    return _where_to(target)
+    return offset_reset.sentence(target)
 
 
 class MoveConsumer(Action, frozen=True, tag="move_consumer", omit_defaults=True):
@@ -109,7 +109,9 @@ class ResetOffsets(groups.ResetOffsets, Action, frozen=True, kw_only=True, tag="
         return f"reset {what} {where_to(self.target())}"
 
 
-class SetOffsets(Action, frozen=True, tag="set_offsets"):
+class PutBackOffsets(Action, frozen=True, tag="set_offsets"):
+    """Undo of a reset: `offsets` are (topic, partition, offset)."""
+
     group: str
     offsets: tuple[tuple[str, int, int], ...]
     restart_members: bool = False
@@ -119,7 +121,7 @@ class SetOffsets(Action, frozen=True, tag="set_offsets"):
         return f"set {counted(len(self.offsets), 'offset')} of {self.group}"
 
 
-class SetPlannedOffsets(guarded.SetOffsets, Action, frozen=True, kw_only=True, tag="set_planned_offsets"):
+class SetOffsets(guarded.SetOffsets, Action, frozen=True, kw_only=True, tag="set_planned_offsets"):
     """New offsets of a group as the `plan` has them."""
 
     @property

@@ -221,7 +221,10 @@ class GroupHandler(Handler):
         return self._moving(action, changes, partial(self._context.handle, request))
 
     def _moving(
-        self, action: groups.ResetOffsets | groups.SetOffsets, changes: Sequence[Change], reset: Callable[[], object]
+        self,
+        action: groups.ResetOffsets | groups.PutBackOffsets,
+        changes: Sequence[Change],
+        reset: Callable[[], object],
     ) -> Plan:
         members = self._members_to_stop(action.group, action.restart_members)
         before = tuple(
@@ -230,11 +233,11 @@ class GroupHandler(Handler):
         return Plan(
             action,
             lambda: self._restart(members, reset),
-            groups.SetOffsets(action.group, before, action.restart_members) if before else None,
+            groups.PutBackOffsets(action.group, before, action.restart_members) if before else None,
             "Nothing was committed before, and a committed offset cannot be removed.",
         )
 
-    def _set_offsets(self, action: groups.SetOffsets) -> Plan:
+    def _put_back(self, action: groups.PutBackOffsets) -> Plan:
         broker = self._context.broker
         if action.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
@@ -249,8 +252,8 @@ class GroupHandler(Handler):
         reset = partial(broker.groups.reset, self._context.now_ns, action.group, changes, action.sentence)
         return self._moving(action, changes, reset)
 
-    def _set_planned(self, action: groups.SetPlannedOffsets) -> Plan:
-        back = groups.SetPlannedOffsets(group=action.group, plan=action.plan.undo())
+    def _set_planned(self, action: groups.SetOffsets) -> Plan:
+        back = groups.SetOffsets(group=action.group, plan=action.plan.undo())
         return Plan(action, lambda: self._context.handle(action), back, reported=True)
 
     def _seek(self, action: groups.Seek) -> Plan:

@@ -155,11 +155,11 @@ class DeadLetterHandler(Handler):
 
     def _stop(self, action: dead_letters.StopRedrive) -> Plan:
         none = f"no redrive of {action.queue} is in progress"
-        paced = needed(self._context.broker.redrives.paced.of(action.queue), none)
+        paced = needed(self._context.broker.redrives.paced.running(action.queue), none)
 
         def do() -> str:
             self._context.handle(action)
-            return f"stopped the redrive of {action.queue} after {paced.done:,} of {paced.total:,}"
+            return f"stopped the redrive of {action.queue} after {paced.handled_count:,} of {paced.letter_count:,}"
 
         return Plan(action, do, final="Redrive the rest to continue.")
 

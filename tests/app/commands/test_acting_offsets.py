@@ -110,4 +110,4 @@ def test_a_group_is_configured_from_what_holds_and_taken_back(hand: Hand) -> Non
     hand.workbench.registry.trigger("undo")
     hand.workbench.registry.trigger("undo")
     hand.show()
-    assert configs.of("indexers") == configs.of("new") == configs.usual
+    assert configs.of("indexers") == configs.of("new") == configs.default

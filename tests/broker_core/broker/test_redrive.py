@@ -131,9 +131,9 @@ def test_one_paced_redrive_of_a_queue_runs_at_a_time_whoever_begins_it():
     with pytest.raises(BrokerError, match="in progress"):
         redrives.start_paced(0, "jobs", [1], 1.0, client="v")
     virtual.run(1)
-    assert (first.done, redrives.paced.of("jobs")) == (2, first)
+    assert (first.handled_count, redrives.paced.running("jobs")) == (2, first)
     virtual.run(1)
-    assert redrives.paced.of("jobs") is None and redrives.paced.last("jobs") is first
+    assert redrives.paced.running("jobs") is None and redrives.paced.last("jobs") is first
     assert len(first.reply.result().redriven) == 3
 
 
@@ -142,7 +142,7 @@ def test_a_deleted_queue_ends_its_paced_redrive_and_one_of_the_same_name_knows_n
     redrives = virtual.broker.redrives
     paced = redrives.start_paced(0, "jobs", [0, 1, 2], 1.0, client="u")
     virtual.broker.queues.delete(0, "jobs")
-    assert len(paced.reply.result().redriven) == 1 and redrives.paced.of("jobs") is None
+    assert len(paced.reply.result().redriven) == 1 and redrives.paced.running("jobs") is None
     virtual.broker.queues.create(0, "jobs", ONCE)
     with pytest.raises(BrokerError) as unknown:
         redrives.paced.last("jobs")

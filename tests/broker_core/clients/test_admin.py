@@ -126,11 +126,11 @@ def test_redrives_that_take_their_time_and_what_can_be_undone():
                 delivery.nack("boom", requeue=False)
         offsets = [letter.offset for letter in admin.dead_letters("jobs")]
         running = admin.redrive_paced("jobs", offsets[:3], rate_per_s=50)
-        assert running.total == 3 and running.done < 3
+        assert running.letter_count == 3 and running.handled_count < 3
         assert len(host.wait(running.reply, 5).redriven) == 3
         endless = admin.redrive_paced("jobs", offsets[3:], rate_per_s=0.001)
-        host.call(lambda _now: endless.cancel())
-        assert len(host.wait(endless.reply, 5).redriven) == 1 == endless.done
+        host.call(lambda _now: endless.end())
+        assert len(host.wait(endless.reply, 5).redriven) == 1 == endless.handled_count
         assert admin.undo_redrive("jobs") == 1
         assert admin.purge_dead_letters("jobs").purged == 3 and admin.undo_purge_dead_letters("jobs") == 3
         assert len(admin.dead_letters("jobs")) == 3 and admin.describe_queue("jobs").ready == 3

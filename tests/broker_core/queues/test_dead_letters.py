@@ -257,9 +257,9 @@ def test_a_paced_redrive_keeps_its_rate_and_can_be_cancelled():
     job = PacedRedrive(setup.timers, [0, 1, 99, 2, 3, 4, 5], 4, redrive)
     job.start(0)
     setup.until(1_000)
-    assert (job.done, job.total, job.reply.done) == (5, 7, False)
+    assert (job.handled_count, job.letter_count, job.reply.done) == (5, 7, False)
     assert times == [0, 250 * NS_PER_MS, 750 * NS_PER_MS, 1_000 * NS_PER_MS]
-    job.cancel()
+    job.end()
     setup.until(5_000)
     result = job.reply.result()
     assert ([place.offset for place in result.redriven], [it.offset for it in result.refused]) == ([0, 1, 2, 3], [99])

@@ -54,11 +54,11 @@ from broker_core.simulation.actions.groups import (
     CreateGroup,
     DeleteGroup,
     MoveConsumer,
+    PutBackOffsets,
     ResetOffsets,
     RestoreGroup,
     Seek,
     SetAssignor,
-    SetOffsets,
     SubscribeGroup,
     UnsubscribeGroup,
 )
@@ -246,7 +246,7 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: UnsubscribeGroup(p.group, p.topic),
     lambda p: SetAssignor(p.group, p.chance.choice(["range", "roundrobin", "sticky", "cooperative-sticky"])),
     lambda p: reset(p.group, p.target(), restart_members=p.chance.random() < 0.7),
-    lambda p: SetOffsets(p.group, ((*_place(p), 3),), restart_members=p.chance.random() < 0.7),
+    lambda p: PutBackOffsets(p.group, ((*_place(p), 3),), restart_members=p.chance.random() < 0.7),
     lambda p: Seek(p.consumer, *_place(p), p.target()),
     lambda p: Seek(*p.owned(), p.target()),
     lambda p: CreateTopic(

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 UNTIL_S = 40
 #: A recording keeps no password, a plan is made by asking first, and settings of groups are undone in another test.
-OTHERWISE = {"DeleteUser", "RedriveTopic", "StopTopicRedrive", "SetPlannedOffsets", "ConfigureGroup"}
+OTHERWISE = {"DeleteUser", "RedriveTopic", "StopTopicRedrive", "SetOffsets", "ConfigureGroup"}
 
 
 class Life:

@@ -60,4 +60,4 @@ def test_a_second_redrive_at_a_rate_is_refused() -> None:
         with pytest.raises(BrokerError, match="a redrive of q is in progress; stop it, or let it finish"):
             session.perform(again)
     session.run(200)
-    assert session.broker.redrives.paced.of("q") is None
+    assert session.broker.redrives.paced.running("q") is None

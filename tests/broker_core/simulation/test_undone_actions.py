@@ -357,7 +357,7 @@ def test_moves_settings_and_limits_go_back(session: Session) -> None:
     assert session.simulation.actors["reader-1"].target == "readers"
     assert session.simulation.broker.backpressure.config("bills") == flow
     assert session.simulation.broker.topics.config("orders") == config
-    assert groups.of("readers") == groups.usual
+    assert groups.of("readers") == groups.default
     session.do(ConfigureGroup(group="readers", settings=GroupChanges(delivery_count_limit=9)))
     assert (groups.of("readers").delivery_count_limit, groups.of("readers").renew_enabled) == (9, True)
     with pytest.raises(BrokerError, match="readers is already configured this way"):

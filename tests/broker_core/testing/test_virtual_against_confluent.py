@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.testing.disturbed_actor import as_raised
+from broker_core.testing.confluent_errors import as_raised
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from broker_core.testing.virtual_broker import VirtualBroker
 from broker_core.testing.virtual_consumer import VirtualConsumer

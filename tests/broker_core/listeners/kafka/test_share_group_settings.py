@@ -182,7 +182,7 @@ def test_settings_stay_over_a_restart(tmp_path: Any):
     with BrokerHost(tmp_path) as host:
         configs = host.broker.groups.configs
         assert configs.of("workers").consumer_session_timeout_ms == 50_000
-        assert configs.chosen["workers"] == {
+        assert configs.kafka_settings["workers"] == {
             "streams.num.standby.replicas": "1",
             "consumer.session.timeout.ms": "50000",
         }
