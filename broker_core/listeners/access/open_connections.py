@@ -17,17 +17,18 @@ class LimitedConnection(Protocol):
     def held_bytes(self) -> int: ...
     @property
     def is_known(self) -> bool: ...
-    def cut(self, why: str) -> object: ...
+    def cut(self, why: str) -> object:
+        """End it, remove it and give its bytes back to the budget before returning, also while it is closing."""
 
 
 H = TypeVar("H", bound=LimitedConnection)
 
 
 class OpenConnections(Generic[H]):
-    """The open connections of a listener, at most `most`. Used by the listener's thread only."""
+    """The open connections of a listener, at most `max_connections`. Used by the listener's thread only."""
 
-    def __init__(self, most: int, budget: Budget) -> None:
-        self.most, self.budget = most, budget
+    def __init__(self, max_connections: int, budget: Budget) -> None:
+        self.max_connections, self.budget = max_connections, budget
         self.all: dict[H, None] = {}
         self._strangers: dict[H, None] = {}  # of those, who has not shown who it is; the oldest first
 
@@ -36,7 +37,8 @@ class OpenConnections(Generic[H]):
         self.all[connection] = None
         if not connection.is_known:
             self._strangers[connection] = None
-        if len(self.all) > self.most or len(self._strangers) > self.most - self.most // _KEPT_FOR_KNOWN:
+        most_strangers = self.max_connections - self.max_connections // _KEPT_FOR_KNOWN
+        if len(self.all) > self.max_connections or len(self._strangers) > most_strangers:
             next(iter(self._strangers), connection).cut("the maximum number of connections is open")
 
     def authenticated(self, connection: H) -> None:

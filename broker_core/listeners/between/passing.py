@@ -538,7 +538,7 @@ class ClientSide(_Side):
             whose = f"The connection of {self._seen.client}" if self._seen.client else "A connection"
             self._ports.tell(f"{whose} was cut: {why}.")
             self.close()
-            self._release()
+        self._release()
 
 
 class ClusterSide(_Side):

@@ -104,7 +104,7 @@ class Ports(Passage, Closable):
         """Listen, with the nodes that are known. Raises INVALID_CONFIG if the port is taken."""
         server = listen(self.address, self.port)
         self.port = server.getsockname()[1]
-        _two_files_a_client(self.open_ones.most)
+        _two_files_a_client(self.open_ones.max_connections)
         self._thread.start()
 
         def start(_now_ns: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from broker_core.faults.client_faults import ClientFault, Effect
+from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.between.asked_requests import TopicNames
 from broker_core.listeners.between.passing import ClientSide, ClusterSide
 from broker_core.listeners.between.ports import Ports
@@ -164,3 +165,15 @@ def test_a_half_closed_client_gets_the_answer_to_a_request_that_a_fault_holds(pa
     assert passed.at_cluster() == [1, 2] and passed.cluster.ends
     passed.up.data_received(empty_metadata(1) + empty_metadata(2))
     assert passed.client.sent == empty_metadata(1) + empty_metadata(2)
+
+
+def test_a_connection_that_is_closing_gives_back_what_it_holds_when_others_need_it(ports: Ports):
+    ports.open_ones.budget = Budget(GuardConfig(max_buffered_bytes=100))
+    closing, other = Passed(ports), Passed(ports)
+    half = (1_000).to_bytes(4, "big") + bytes(60)
+    closing.side.data_received(half)
+    closing.up.connection_lost(None)
+    assert closing.client.closes
+    other.side.data_received(half)
+    assert (closing.side.held_bytes, other.side.held_bytes) == (0, len(half))
+    assert list(ports.open_ones.all) == [other.side]
