@@ -28,7 +28,6 @@ class Durability:
         self.journal = Journal(files, self.syncs, logs.config, logs.epoch_ms, on_corrupt)
         self.states = StateLog(files, self.syncs, logs.config, logs.epoch_ms)
         self._logs = logs
-        self._synced_ns = 0
         logs.on_removed(self._forget)
 
     def all_logs(self) -> Iterable[PartitionLog]:
@@ -51,7 +50,7 @@ class Durability:
             if durable.error is not None:
                 reply.fail(durable.error)
             else:
-                reply.resolve(result(max(now_ns, self._synced_ns)))
+                reply.resolve(result(max(now_ns, self.syncs.synced_ns)))
 
         durable.then(synced)
 
@@ -66,13 +65,13 @@ class Durability:
             if failed is not None:
                 reply.fail(failed)
             else:
-                reply.resolve(result(max(now_ns, self._synced_ns)))
+                reply.resolve(result(max(now_ns, self.syncs.synced_ns)))
 
         all_done(waits).then(synced)
 
     def end_sync(self, now_ns: int, done: Round) -> None:
         """`done` is a round of `syncs` whose tickets have run: resolve the replies, and serve the readers."""
-        self._synced_ns = now_ns
+        self.syncs.synced_ns = now_ns
         for log in self.syncs.end(done):
             # Dead letters and redrives have no reply; they are readable now too.
             topic = self._logs.get(log.topic)

@@ -19,6 +19,7 @@ class GroupCommit:
     """
 
     def __init__(self) -> None:
+        self.synced_ns = 0  # when the last round ended
         self._dirty: dict[PartitionLog, None] = {}
         self._waiting: dict[PartitionLog, deque[tuple[int, Reply[None]]]] = {}
 

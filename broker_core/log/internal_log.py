@@ -27,7 +27,7 @@ class InternalLog:
         config = LogConfig(
             durability=config.durability, segment_ms=None, max_message_bytes=MAX_SEGMENT_BYTES, **settings
         )
-        self._syncs = syncs
+        self.syncs = syncs
         self._made = partial(PartitionLog, files, directory, directory, 0, config=config, epoch_ms=epoch_ms)
         self.log = self._made() if files.exists(directory) else None
 
@@ -41,7 +41,7 @@ class InternalLog:
         if self.log is None:
             self.log = self._made()
         self.log.append_batch(now_ns, messages)
-        return self._syncs.durable(self.log, self.log.end_offset)
+        return self.syncs.durable(self.log, self.log.end_offset)
 
     def records(self, offset: int = 0) -> Iterator[StoredMessage]:
         """The records from `offset` on, without unreadable ones, which are reported with the corruption of all logs."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Protocol, TypeVar
 
 from broker_core.clock import NS_PER_MS
@@ -88,11 +89,11 @@ class TransactionCoordinator:
     # -- a producer
 
     def begin_session(
-        self, now_ns: int, transactional_id: str, timeout_ms: int, *, client: str, known: Identity = NOBODY
+        self, now_ns: int, transactional_id: str, timeout_ms: int, *, client: str, previous: Identity = NOBODY
     ) -> Reply[Identity]:
         """Initialize a producer (InitProducerId). The reply has its identity. An older producer of the id is fenced.
 
-        An open transaction of that producer is aborted first. `known` is the identity of a producer that continues
+        An open transaction of that producer is aborted first. `previous` is the identity of a producer that continues
         after an error (KIP-360); if nobody has the transactional id it is passed over, as in Kafka. Raises
         INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT, CONCURRENT_TRANSACTIONS, PRODUCER_FENCED.
         """
@@ -105,22 +106,23 @@ class TransactionCoordinator:
         if transaction is None:
             identity = self._ports.new_identity(self._greatest)
             transaction = Transaction(transactional_id, identity, timeout_ms, client)
-            settled = self._settled(now_ns, transaction, timeout_ms, client)
+            written = self._write_empty(now_ns, transaction, timeout_ms, client)
             self._keep(transaction)
-            return settled
+            return written
         self._not_prepared(transaction)
-        again = known != NOBODY and known == Identity(transaction.producer_id, transaction.previous_epoch)
-        if known not in (NOBODY, transaction.identity) and not again:
-            raise self._fenced(transaction, known)
+        again = previous != NOBODY and previous == Identity(transaction.producer_id, transaction.previous_epoch)
+        if previous not in (NOBODY, transaction.identity) and not again:
+            raise self._fenced(transaction, previous)
         if transaction.state is not TransactionState.ONGOING:
             if not again:
-                self._bump(transaction, accepts_previous_epoch=known != NOBODY)
-            return self._settled(now_ns, transaction, timeout_ms, client)
-        cause = _FENCED if known == NOBODY else _CAME_BACK
+                self._bump(transaction, accepts_previous_epoch=previous != NOBODY)
+            return self._write_empty(now_ns, transaction, timeout_ms, client)
+        cause = _FENCED if previous == NOBODY else _CAME_BACK
         ended = self._end(now_ns, transaction, commits=False, bumps_epoch=True, cause=cause)
-        return ended.chain(lambda _identity: self._settled(now_ns, transaction, timeout_ms, client))
+        return ended.chain(lambda _identity: self._write_empty(now_ns, transaction, timeout_ms, client))
 
-    def _settled(self, now_ns: int, transaction: Transaction, timeout_ms: int, client: str) -> Reply[Identity]:
+    def _write_empty(self, now_ns: int, transaction: Transaction, timeout_ms: int, client: str) -> Reply[Identity]:
+        self._not_prepared(transaction)  # where an abort before this could not be completed
         transaction.timeout_ms, transaction.client = timeout_ms, client
         transaction.move(TransactionState.EMPTY)
         identity = transaction.identity
@@ -144,17 +146,18 @@ class TransactionCoordinator:
 
     def _add(self, now_ns: int, transaction: Transaction, known: dict[T, None], added: Iterable[T]) -> Reply[None]:
         """Add to its partitions or groups, which are `known`; nothing is added where the write raises."""
+        begins = transaction.state is not TransactionState.ONGOING
         new = dict.fromkeys(each for each in added if each not in known)
-        if not new and transaction.state is TransactionState.ONGOING:
+        if not (new or begins):
             return Reply.of(None)
-        self._begin(now_ns, transaction)
-        known.update(new)
-        try:
-            return self._write(now_ns, transaction)
-        except BrokerError:
-            for each in new:
-                del known[each]
-            raise
+        with transaction.unless_refused():
+            if begins:
+                self._begin(now_ns, transaction)
+            known.update(new)
+            written = self._write(now_ns, transaction)
+        if begins:
+            self._began(now_ns, transaction)
+        return written
 
     def put_offsets(
         self, now_ns: int, transactional_id: str, identity: Identity, offsets: Sequence[PendingOffset]
@@ -168,8 +171,9 @@ class TransactionCoordinator:
             group = missing[0] if missing else offsets[0].group if offsets else ""
             about = f"{transactional_id!r} is {transaction.state}, without the group {group!r}"
             raise BrokerError(ErrorCode.INVALID_TXN_STATE, about)
-        transaction.offsets.update({(each.group, each.topic, each.partition): each for each in offsets})
-        return self._write(now_ns, transaction)
+        with transaction.unless_refused():
+            transaction.offsets.update({(each.group, each.topic, each.partition): each for each in offsets})
+            return self._write(now_ns, transaction)
 
     def check_append(self, stamp: ProducerStamp, topic: str, partition: int) -> None:
         """Raises INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH, or INVALID_TXN_STATE for an unknown partition."""
@@ -199,7 +203,7 @@ class TransactionCoordinator:
         transaction.
         """
         prepared, complete = ENDING[commits]
-        transaction = self._known(transactional_id)
+        transaction = self._find(transactional_id)
         if (
             bumps_epoch
             and transaction.state in {prepared, complete}
@@ -225,26 +229,20 @@ class TransactionCoordinator:
     ) -> Reply[Identity]:
         """Write the decision, then complete it."""
         prepared, _ = ENDING[commits]
-        before = transaction.stored()
-        transaction.move(prepared)
-        transaction.cause = cause
-        transaction.ends_at_epoch = transaction.epoch + 1 if bumps_epoch else transaction.epoch
-        if commits and transaction.offsets:
-            self._note_offsets_before(transaction)
-        try:
+        ended_by = transaction.producer_id
+        with transaction.unless_refused():
+            transaction.move(prepared)
+            transaction.cause = cause
+            transaction.ends_at_epoch = transaction.epoch + 1 if bumps_epoch else transaction.epoch
+            if commits and transaction.offsets:
+                self._note_offsets_before(transaction)
             written = self._write(now_ns, transaction)
-        except BrokerError:
-            transaction.state = TransactionState(before.state)
-            transaction.cause, transaction.ends_at_epoch = before.cause, before.ends_at_epoch
-            raise
         if transaction.timer is not None:
             transaction.timer.cancel()
         if bumps_epoch:
             self._bump(transaction, accepts_previous_epoch=cause != _FENCED)
         # `all_done` passes over the error of a failed sync: the decision is written.
-        completed = written.chain(
-            lambda _written: all_done([self._complete(now_ns, transaction, before.producer_id, Reply())])
-        )
+        completed = written.chain(lambda _written: all_done([self._complete(now_ns, transaction, ended_by, Reply())]))
         return completed.map(lambda _done: transaction.identity)
 
     def _note_offsets_before(self, transaction: Transaction) -> None:
@@ -268,11 +266,12 @@ class TransactionCoordinator:
     # -- the completion of a decided one: a marker in each partition, offsets of groups, and the final state
 
     def _complete(
-        self, now_ns: int, transaction: Transaction, producer_id: int, done: Reply[None], *, restored: bool = False
+        self, now_ns: int, transaction: Transaction, producer_id: int, done: Reply[None], *, keeps_newer: bool = False
     ) -> Reply[None]:
         """`done`, which is settled when everything is written; after disk errors it is tried again: a decision is never
-        reverted. With `restored`, what a group committed since is kept.
+        reverted. With `keeps_newer`, the offsets that a group has committed since are kept.
         """
+        now_ns = max(now_ns, self.states.syncs.synced_ns)
         commits = transaction.state is TransactionState.PREPARE_COMMIT
         identity = Identity(producer_id, transaction.ends_at_epoch)
         committed: Reply[None] = Reply.of(None)
@@ -285,7 +284,7 @@ class TransactionCoordinator:
                 offsets = [
                     each
                     for key, each in transaction.offsets.items()
-                    if not restored or self._ports.committed_offset(*key) == each.before
+                    if not keeps_newer or self._ports.committed_offset(*key) == each.before
                 ]
                 committed = self._ports.commit_offsets(now_ns, transaction.client, offsets)
         except BrokerError:
@@ -294,14 +293,15 @@ class TransactionCoordinator:
         durable = [self._ports.durable((topic, number), at + 1) for topic, number, at in transaction.markers]
 
         def settled(_all: Reply[None]) -> None:
+            settled_ns = max(now_ns, self.states.syncs.synced_ns)
             failed = next((each.error for each in durable if each.error is not None), None)
             if failed is not None:
                 # A failed sync is final for its log: the transaction stays prepared, and a restart completes it.
                 done.fail(failed)
             elif committed.error is not None:
-                self._retry_later(now_ns, transaction, producer_id, done)
+                self._retry_later(settled_ns, transaction, producer_id, done)
             else:
-                self._finish(now_ns, transaction, identity, done)
+                self._finish(settled_ns, transaction, identity, done)
 
         all_done([committed, *durable]).then(settled)
         return done
@@ -319,8 +319,8 @@ class TransactionCoordinator:
         done.resolve(None)
 
     def _retry_later(self, now_ns: int, transaction: Transaction, producer_id: int, done: Reply[None]) -> None:
-        retry_ns = now_ns + _RETRY_NS
-        self._timers.at(retry_ns, lambda at_ns: self._complete(at_ns, transaction, producer_id, done, restored=True))
+        again = partial(self._complete, transaction=transaction, producer_id=producer_id, done=done, keeps_newer=True)
+        self._timers.at(now_ns + _RETRY_NS, again)
 
     def _tell(
         self, now_ns: int, ended: Transaction | None, by: Identity, cause: str, markers: _Markers, *, commits: bool
@@ -371,7 +371,7 @@ class TransactionCoordinator:
 
     def age_ms(self, now_ns: int, transaction: Transaction) -> int:
         """The age of its open transaction in milliseconds; 0 without one."""
-        return max(0, self._unix_ms(now_ns) - transaction.started_ms) if transaction.is_unfinished else 0
+        return max(0, self._unix_ms(now_ns) - transaction.started_ms) if transaction.started_ms else 0
 
     def unstable_offsets(self, group: str) -> Collection[tuple[str, int]]:
         """(topic, partition) of the offsets of `group` that an unfinished transaction is about to commit."""
@@ -400,7 +400,7 @@ class TransactionCoordinator:
                 ended_by = transaction.producer_id
                 if transaction.ends_at_epoch != transaction.epoch:
                     self._bump(transaction, accepts_previous_epoch=transaction.cause != _FENCED)
-                self._complete(now_ns, transaction, ended_by, Reply(), restored=True)
+                self._complete(now_ns, transaction, ended_by, Reply(), keeps_newer=True)
         known = {(place, each.producer_id) for each in self._unfinished() for place in each.partitions}
         for place, identity in list(self._ports.open_parts()):
             if (place, identity.producer_id) not in known:
@@ -411,10 +411,11 @@ class TransactionCoordinator:
     def expire(self, now_ns: int) -> None:
         """Forget ids that have not been used for `id_expiration_ms`. Raises STORAGE_ERROR."""
         before_ms = self._unix_ms(now_ns) - self.config.id_expiration_ms
-        while self._by_id:
-            oldest = next(iter(self._by_id.values()))
-            if oldest.updated_ms > before_ms or oldest.is_unfinished:
+        for oldest in list(self._by_id.values()):
+            if oldest.updated_ms > before_ms:
                 return
+            if oldest.is_unfinished:
+                continue
             self.states.forget(now_ns, oldest.transactional_id)
             oldest.move(TransactionState.DEAD)
             del self._by_id[oldest.transactional_id]
@@ -434,6 +435,7 @@ class TransactionCoordinator:
         return self._epoch_ms + now_ns // NS_PER_MS
 
     def _write(self, now_ns: int, transaction: Transaction) -> Reply[None]:
+        now_ns = max(now_ns, self.states.syncs.synced_ns)
         transaction.updated_ms = self._unix_ms(now_ns)
         written = self.states.write(now_ns, transaction)
         for known in (self._by_id, self._begun):
@@ -442,13 +444,14 @@ class TransactionCoordinator:
         return written
 
     def _begin(self, now_ns: int, transaction: Transaction) -> None:
-        if transaction.state is TransactionState.ONGOING:
-            return
         transaction.move(TransactionState.ONGOING)
-        self._begun[transaction.transactional_id] = transaction
         transaction.clear()
         transaction.previous_epoch, transaction.replaced = NO_EPOCH, None
         transaction.started_ms, transaction.started_ns = self._unix_ms(now_ns), now_ns
+
+    def _began(self, now_ns: int, transaction: Transaction) -> None:
+        """Its beginning is written."""
+        self._begun[transaction.transactional_id] = transaction
         self._await_end(now_ns, transaction)
         self._events.emit(
             now_ns,
@@ -478,12 +481,12 @@ class TransactionCoordinator:
         transaction.previous_epoch, transaction.replaced = NO_EPOCH, old if accepts_previous_epoch else None
         self._keep(transaction)
 
-    def _known(self, transactional_id: str) -> Transaction:
+    def _find(self, transactional_id: str) -> Transaction:
         about = f"nobody has {transactional_id!r}"
         return must(self._by_id.get(transactional_id), ErrorCode.INVALID_PRODUCER_ID_MAPPING, about)
 
     def _checked(self, transactional_id: str, identity: Identity) -> Transaction:
-        transaction = self._known(transactional_id)
+        transaction = self._find(transactional_id)
         self._match(transaction, identity)
         self._not_prepared(transaction)
         return transaction

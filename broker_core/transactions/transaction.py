@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import contextlib
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
 
+from broker_core.errors import BrokerError
 from broker_core.files import FileSystem
 from broker_core.log.config import LogConfig
 from broker_core.log.group_commit import GroupCommit
@@ -157,6 +159,16 @@ class Transaction:
         self.groups.clear()
         self.offsets.clear()
         self.markers.clear()
+
+    @contextlib.contextmanager
+    def unless_refused(self) -> Iterator[None]:
+        """Takes back what the block changes where it raises BrokerError."""
+        before = {name: value.copy() if isinstance(value, dict | list) else value for name, value in vars(self).items()}
+        try:
+            yield
+        except BrokerError:
+            vars(self).update(before)
+            raise
 
     def stored(self) -> StoredTransaction:
         return StoredTransaction(

@@ -81,7 +81,7 @@ def _init_producer_id(call: Call, request: InitProducerIdRequest) -> Answer:
     answer comes when that is done. From v3 on a producer names what it has, to go on after an error (KIP-360). Left
     out: two-phase commit (v6, KIP-939).
     """
-    transactional_id, known = request.transactional_id, _identity_of(request)
+    transactional_id, previous = request.transactional_id, _identity_of(request)
     if transactional_id is None:
         return _producer_body(0, Identity(*call.broker.producer_ids.register()))
 
@@ -92,7 +92,7 @@ def _init_producer_id(call: Call, request: InitProducerIdRequest) -> Answer:
             transactional_id,
             ms(request.transaction_timeout),
             client=call.client,
-            known=NOBODY if known.producer_id < 0 else known,
+            previous=NOBODY if previous.producer_id < 0 else previous,
         )
 
     return _answered(call, ask, _producer_body, fenced_from=4)
@@ -252,9 +252,8 @@ def _put(call: Call, request: TxnOffsetCommitRequest, refused: dict[TopicPartiti
     generation, member_id = request.generation_id, request.member_id
     if generation >= 0 or member_id:
         broker.groups.check_commit(call.now_ns, group, member_id, generation)
-    kept: list[Reply[None]] = []
-    if call.version >= _FIRST_THAT_ADDS:
-        kept.append(broker.transactions.add_group(call.now_ns, transactional_id, identity, group))
+    if call.version >= _FIRST_THAT_ADDS:  # in the same log as the offsets, which are behind it
+        broker.transactions.add_group(call.now_ns, transactional_id, identity, group)
     pending = [
         PendingOffset(
             group,
@@ -266,8 +265,7 @@ def _put(call: Call, request: TxnOffsetCommitRequest, refused: dict[TopicPartiti
         )
         for place, value in offsets.items()
     ]
-    kept.append(broker.transactions.put_offsets(call.now_ns, transactional_id, identity, pending))
-    return kept[0] if len(kept) == 1 else all_done(kept)
+    return broker.transactions.put_offsets(call.now_ns, transactional_id, identity, pending)
 
 
 def _reader(call: Call, group: str, place: TopicPartition, offset: int) -> str:

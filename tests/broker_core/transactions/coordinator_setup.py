@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from broker_core.broker.broker import Broker
 from broker_core.broker.handlers import HANDLERS
 from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.files import MemoryFiles
 from broker_core.groups.config import GroupConfig
@@ -74,12 +75,14 @@ class CoordinatorSetup:
             self.timers.fire_next(self.now_ns)
         self.now_ns = end_ns
 
-    def sync(self) -> None:
-        """Rounds of group commit until nobody waits."""
+    def sync(self, failing: str = "") -> None:
+        """Rounds of group commit until nobody waits; the log with the name `failing` cannot be synced."""
         while self.broker.durability.syncs.wanted:
             tickets = self.broker.durability.syncs.begin()
-            for _, ticket in tickets:
+            for log, ticket in tickets:
                 ticket.run()
+                if log.name == failing:
+                    ticket.error = BrokerError(ErrorCode.STORAGE_ERROR, "the disk failed")
             self.broker.durability.end_sync(self.now_ns, tickets)
 
     def init(self, transactional_id: str = "payments", timeout_ms: int = 60_000) -> Identity:

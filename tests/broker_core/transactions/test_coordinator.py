@@ -14,7 +14,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.replies import Reply
 from broker_core.transactions.transaction import Identity, PendingOffset, StateLog, TransactionState
 
-from .coordinator_setup import CoordinatorSetup
+from .coordinator_setup import EPOCH_MS, CoordinatorSetup
 
 FENCED = ErrorCode.PRODUCER_FENCED
 WRONG_STATE = ErrorCode.INVALID_TXN_STATE
@@ -115,7 +115,7 @@ def test_a_transaction_times_out():
     assert setup.committed() == []
     refused(FENCED, setup.transactions.end, setup.now_ns, "payments", identity, commits=True)
     refused(ErrorCode.INVALID_PRODUCER_EPOCH, setup.publish, identity, 0, ["late"])
-    known = setup.transactions.begin_session(setup.now_ns, "payments", 1_000, client="shop", known=identity)
+    known = setup.transactions.begin_session(setup.now_ns, "payments", 1_000, client="shop", previous=identity)
     again = known.result()  # it goes on with the epoch that its time-out has brought (KIP-588)
     setup.send(again, 0, "b")
     setup.end(again, commits=True)
@@ -126,9 +126,9 @@ def test_what_a_producer_knows_is_passed_over_where_nobody_has_its_transactional
     """As in Kafka; @platformatic/kafka names producer 0 in epoch 0 when it begins."""
     setup = CoordinatorSetup()
     known = Identity(7, 3)
-    begun = setup.transactions.begin_session(0, "payments", 1_000, client="shop", known=known).result()
+    begun = setup.transactions.begin_session(0, "payments", 1_000, client="shop", previous=known).result()
     assert begun.producer_id != known.producer_id and begun.epoch == 0
-    refused(FENCED, setup.transactions.begin_session, 0, "payments", 1_000, client="shop", known=known)
+    refused(FENCED, setup.transactions.begin_session, 0, "payments", 1_000, client="shop", previous=known)
 
 
 def test_a_second_producer_fences_the_first_and_aborts_what_it_has_open():
@@ -142,7 +142,7 @@ def test_a_second_producer_fences_the_first_and_aborts_what_it_has_open():
     refused(FENCED, setup.transactions.end, 0, "payments", first, commits=True)
     refused(ErrorCode.INVALID_PRODUCER_EPOCH, setup.publish, first, 0, ["late"])
     begin = setup.transactions.begin_session
-    refused(FENCED, begin, 0, "payments", 1_000, client="shop", known=first)
+    refused(FENCED, begin, 0, "payments", 1_000, client="shop", previous=first)
     setup.send(second, 0, "b")
     setup.end(second, commits=True)
     assert setup.committed() == ["b"]
@@ -400,15 +400,69 @@ def test_what_logs_have_open_and_nobody_knows_is_aborted():
     assert (dict(log.segments.open_transactions), log.last_stable_offset, setup.committed()) == ({}, 2, [])
 
 
+def test_a_producer_is_told_to_come_again_where_the_end_of_the_older_one_cannot_be_synced():
+    setup = CoordinatorSetup("fsync")
+    setup.send(setup.init(), 0, "a")
+    begun = setup.transactions.begin_session(0, "payments", 60_000, client="shop")
+    setup.sync(failing="orders-0")
+    refused(ErrorCode.CONCURRENT_TRANSACTIONS, begun.result)
+    assert state(setup) is TransactionState.PREPARE_ABORT
+    setup.kill()
+    assert state(setup) is TransactionState.COMPLETE_ABORT
+
+
+def test_offsets_that_the_disk_refused_are_not_committed():
+    setup = CoordinatorSetup()
+    identity = setup.init()
+    setup.send(identity, 0, "a", "b")
+    setup.transactions.add_group(0, "payments", identity, "billing")
+    setup.transactions.put_offsets(0, "payments", identity, [PendingOffset("billing", "orders", 0, 1)])
+    with disk_full():
+        second = [PendingOffset("billing", "orders", 0, 2)]
+        refused(ErrorCode.STORAGE_ERROR, setup.transactions.put_offsets, 0, "payments", identity, second)
+    setup.end(identity, commits=True)
+    assert setup.offsets.fetch("billing", "orders", 0) == OffsetAndMetadata(1, "")
+
+
+def test_a_transaction_whose_beginning_the_disk_refused_has_not_begun():
+    setup = CoordinatorSetup()
+    identity = setup.init()
+    with disk_full():
+        refused(ErrorCode.STORAGE_ERROR, setup.send, identity, 0, "a")
+    assert (state(setup), setup.told(), setup.transactions.views()) == (TransactionState.EMPTY, [], ())
+    refused(WRONG_STATE, setup.end, identity, commits=True)
+
+
+def test_what_happens_behind_a_sync_has_the_time_of_the_sync():
+    setup = CoordinatorSetup("fsync")
+    setup.send(setup.init(), 0, "a")
+    begun = setup.transactions.begin_session(0, "payments", 60_000, client="shop")
+    setup.now_ns = 1_000_000_000
+    setup.broker.topics.create(setup.now_ns, "late", 1)
+    setup.sync()
+    assert begun.done
+    assert [event.time_ns for event in setup.events[-2:]] == [1_000_000_000] * 2
+    assert setup.transactions.ids()["payments"].updated_ms == EPOCH_MS + 1_000
+
+
+def test_an_abort_without_a_transaction_has_no_age():
+    setup = CoordinatorSetup("fsync")
+    identity = setup.init()
+    setup.transactions.end(0, "payments", identity, commits=False, bumps_epoch=True)
+    assert state(setup) is TransactionState.PREPARE_ABORT
+    assert setup.transactions.age_ms(5_000_000_000, setup.transactions.ids()["payments"]) == 0
+
+
 def test_ids_that_nobody_uses_are_forgotten():
     setup = CoordinatorSetup()
-    identity, _other = setup.init(), setup.init("other")
-    setup.send(identity, 0, "a")
+    setup.send(setup.init(), 0, "a")
+    setup.init("other")
     setup.now_ns += 604_800_001 * 1_000_000
+    setup.init("new")
     setup.transactions.expire(setup.now_ns)
-    assert list(setup.transactions.ids()) == ["payments"]  # it has a transaction open
+    assert list(setup.transactions.ids()) == ["payments", "new"]  # the first has a transaction open
     setup.kill()
-    assert list(setup.transactions.ids()) == ["payments"]
+    assert list(setup.transactions.ids()) == ["payments", "new"]
 
 
 def test_a_topic_that_was_deleted_holds_up_no_transaction():

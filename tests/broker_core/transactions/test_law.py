@@ -99,7 +99,7 @@ class Transactions(RuleBasedStateMachine):
         self.lose(producer)
         if dies and bumps_epoch:  # as its client would, for it has not heard of its new epoch
             known = setup.transactions.begin_session(
-                setup.now_ns, producer.transactional_id, 60_000, client="shop", known=producer.identity
+                setup.now_ns, producer.transactional_id, 60_000, client="shop", previous=producer.identity
             )
             producer.identity = setup.done(known)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core import Admin, BrokerHost
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.batch import ProducerStamp, encode_batch
 from broker_core.messages import Message
 from broker_core.operations.entry import Operation
+from broker_core.replies import Reply
+from broker_core.transactions.transaction import StateLog
 
 from .raw import asked
 
@@ -56,6 +60,20 @@ class Client:
         found = topic.partition_responses[0]
         self.sequence += len(values) if found.error_code == KafkaError.none else 0
         return found.error_code
+
+    def put_offset(self) -> Any:
+        place = {"partition_index": 0, "committed_offset": 1, "committed_metadata": "note"}
+        found = self.ask(
+            COMMIT_OFFSETS,
+            5,
+            transactional_id=ID,
+            group_id="billing",
+            member_id="",
+            generation_id=-1,
+            topics=[{"name": "orders", "partitions": [place]}],
+            **self.shown,
+        )
+        return found.topics[0].partitions[0].error_code
 
     def end(self, version: int, *, committed: bool) -> Any:
         found = self.ask(END, version, transactional_id=ID, committed=committed, **self.shown)
@@ -159,18 +177,7 @@ def test_fenced_is_said_as_the_version_knows_it(client: Client):
 def test_offsets_of_a_transaction_are_unstable_until_it_ends(client: Client, admin: Admin):
     client.init()
     client.produce(12, b"a")
-    place = {"partition_index": 0, "committed_offset": 1, "committed_metadata": "note"}
-    found = client.ask(
-        COMMIT_OFFSETS,
-        5,
-        transactional_id=ID,
-        group_id="billing",
-        member_id="",
-        generation_id=-1,
-        topics=[{"name": "orders", "partitions": [place]}],
-        **client.shown,
-    )
-    assert found.topics[0].partitions[0].error_code == KafkaError.none
+    assert client.put_offset() == KafkaError.none
 
     def committed(stable: bool) -> tuple[Any, int]:
         topics = [{"name": "orders", "partition_indexes": [0]}]
@@ -183,6 +190,15 @@ def test_offsets_of_a_transaction_are_unstable_until_it_ends(client: Client, adm
     assert committed(False) == (KafkaError.none, -1)
     client.end(5, committed=True)
     assert committed(True) == (KafkaError.none, 1)
+
+
+def test_offsets_of_a_transaction_whose_sync_fails_are_refused(client: Client):
+    client.init()
+    client.produce(12, b"a")
+    failed: Reply[None] = Reply()
+    failed.fail(BrokerError(ErrorCode.STORAGE_ERROR, "a sync failed"))
+    with patch.object(StateLog, "write", return_value=failed):
+        assert client.put_offset() == KafkaError.kafka_storage_error
 
 
 def test_the_last_stable_offset_is_the_latest_for_who_reads_committed_messages(client: Client):
