@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.cli.parser import Command, CommandError, arguments, described
-from app.reports.process import ReportError, ReportProcess
+from app.reports.process import ReportNotMade, ReportProcess
 from app.reports.warm_spark import SharedSpark
-from spark_reports.errors import ReportError as RequestError
+from spark_reports.errors import ReportError
 from spark_reports.request.request import Request, add_arguments, request_of
 
 
@@ -23,7 +23,7 @@ def command() -> Command:
     def run(options: argparse.Namespace) -> int:
         try:
             request = request_of(options)
-        except RequestError as error:
+        except ReportError as error:
             raise CommandError(str(error)) from error
         return make_report(request, SharedSpark() if options.warm else None)
 
@@ -55,7 +55,7 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
         job.cancel()
         print("brokerscope: the report was cancelled; nothing was written.", file=sys.stderr)
         return 130
-    except ReportError as error:
+    except ReportNotMade as error:
         print(f"brokerscope: {error}", file=sys.stderr)
         if error.log:
             print(f"The log is {error.log}", file=sys.stderr)

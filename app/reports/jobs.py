@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.reports.process import ReportError, ReportProcess
+from app.reports.process import ReportNotMade, ReportProcess
 from app.reports.warm_spark import WarmSpark
 from app.sessions.jobs import FINAL_STATES, Job, Work
 from spark_reports.jobs.outcome import Outcome
@@ -26,7 +26,7 @@ def _report(process: ReportProcess, job: Job) -> str:
     try:
         return str(process.run(tell))
     except OSError as error:
-        raise ReportError(tr("The report job could not be started: {error}.", error=error)) from error
+        raise ReportNotMade(tr("The report job could not be started: {error}.", error=error)) from error
 
 
 def _written(page: str, outcome: Outcome) -> str:

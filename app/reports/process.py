@@ -15,7 +15,7 @@ from app.environment.paths import logs_folder
 from app.reports.warm_spark import JOB_FOLDER, SharedSpark, WarmSpark, end_process
 from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal
-from spark_reports.errors import ReportError as RequestError
+from spark_reports.errors import ReportError
 from spark_reports.jobs.outcome import Outcome
 from spark_reports.request.request import Request, arguments_of
 
@@ -23,7 +23,7 @@ Progress = Callable[[dict[str, Any]], object]
 LOGS_KEPT = 10
 
 
-class ReportError(Exception):
+class ReportNotMade(Exception):
     """The report was not made; one sentence says why. `log` is a file that says more, "" for none. `code` is how a
     command ends that was to make it.
     """
@@ -48,21 +48,21 @@ class ReportProcess:
         self.outcome = Outcome()
 
     def run(self, progress: Progress) -> Path:
-        """The path of the finished page; `outcome` holds its remarks. Raises `ReportError`, before
+        """The path of the finished page; `outcome` holds its remarks. Raises `ReportNotMade`, before
         anything is started where it is asked wrongly.
 
         A session whose program was killed is sealed first.
         """
         if missing := why_missing("report"):
-            raise ReportError(missing)
+            raise ReportNotMade(missing)
         try:
             self._request.check()
-        except RequestError as error:
-            raise ReportError(str(error)) from error
+        except ReportError as error:
+            raise ReportNotMade(str(error)) from error
         try:
             seal(self._request.session)
         except BrokerError as error:
-            raise ReportError(str(error), code=exit_of(error)) from error
+            raise ReportNotMade(str(error), code=exit_of(error)) from error
         warm = self._offered
         if warm is not None and warm.take():
             self._warm = warm
@@ -88,22 +88,24 @@ class ReportProcess:
 
     def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
         tail = whole[-2_000:].strip()
-        if self.cancelled:
-            raise ReportError("The report was cancelled; nothing was written.")
         if "report" in last:
             self.outcome = Outcome.of(last)
-        if "report" in last and code in (None, self.outcome.code):
-            return Path(last["report"])
+        if "report" in last and (self.cancelled or code in (None, self.outcome.code)):
+            return Path(last["report"])  # in its place, even if it was cancelled after that
+        if self.cancelled:
+            raise ReportNotMade("The report was cancelled; nothing was written.")
         if "error" in last:
             ended = Exit.NOT_FOUND if last.get("not_found") else Exit.REFUSED if last.get("refused") else Exit.USAGE
-            raise ReportError(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole), ended)
+            raise ReportNotMade(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole), ended)
         kept = _keep(whole)
         reason = tail.splitlines()[-1] if tail else f"exit code {code}"
-        raise ReportError(f"The report job ended before it was done: {reason}", kept)
+        raise ReportNotMade(f"The report job ended before it was done: {reason}", kept)
 
     def _follow(self, lines: Iterable[str], progress: Progress) -> dict[str, Any]:
         last: dict[str, Any] = {}
         for line in lines:
+            if self.cancelled:
+                self.cancel()  # before a kept Spark had a process to end
             try:
                 said = json.loads(line)
             except json.JSONDecodeError:
@@ -116,8 +118,8 @@ class ReportProcess:
 
     def cancel(self) -> None:
         self.cancelled = True
-        if self._warm is not None:
-            self._warm.close()
+        if (warm := self._warm) is not None:
+            warm.close()
         end_process(self._process)
 
 

@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 
 from app.reports.jobs import Jobs
-from app.reports.process import LOGS_KEPT, ReportError, ReportProcess
+from app.reports.process import LOGS_KEPT, ReportNotMade, ReportProcess
 from spark_reports.request.request import Request
 from tests.app.conftest import Hand
 from widgets.dialogs.export_report import ExportReportDialog
@@ -92,7 +92,7 @@ def test_a_good_job_tells_its_progress_and_gives_the_page(job_does: Callable[[st
 )
 def test_a_job_that_fails_says_why(job_does: Callable[[str], None], tmp_path: Path, script: str, words: str) -> None:
     job_does(script)
-    with pytest.raises(ReportError, match=words):
+    with pytest.raises(ReportNotMade, match=words):
         ReportProcess(Request(tmp_path, tmp_path / "out")).run(lambda _progress: None)
 
 
@@ -149,7 +149,7 @@ def test_every_failure_keeps_a_log_of_its_own_and_old_ones_go(
     job_does(CRASHING)
     logs = []
     for _ in range(LOGS_KEPT + 2):
-        with pytest.raises(ReportError) as told:
+        with pytest.raises(ReportNotMade) as told:
             ReportProcess(Request(tmp_path, tmp_path / "out")).run(lambda _progress: None)
         logs.append(Path(told.value.log))
     assert len(set(logs)) == len(logs)

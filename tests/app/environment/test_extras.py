@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.environment.extras import why_missing
-from app.reports.process import ReportError, ReportProcess
+from app.reports.process import ReportNotMade, ReportProcess
 from spark_reports.request.request import Request
 
 ROOT = Path(__file__).parents[3]
@@ -43,5 +43,5 @@ def test_the_installed_extras_are_those_of_the_project(extra):
 
 def test_a_report_without_spark_is_refused_before_anything_starts(monkeypatch, tmp_path):
     monkeypatch.setattr("app.reports.process.why_missing", lambda extra: f"no {extra}")
-    with pytest.raises(ReportError, match="no report"):
+    with pytest.raises(ReportNotMade, match="no report"):
         ReportProcess(Request(tmp_path, tmp_path / "out")).run(lambda said: None)

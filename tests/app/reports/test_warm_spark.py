@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.reports.jobs import Jobs
-from app.reports.process import ReportError, ReportProcess
+from app.reports.process import ReportNotMade, ReportProcess
 from app.reports.warm_spark import NEEDED_BYTES, SharedSpark, WarmSpark, memory_allows
 from spark_reports.request.request import Request
 from tests.app.conftest import Hand
@@ -64,7 +65,7 @@ def test_reports_one_after_the_other_come_from_the_same_process(warm: WarmSpark)
 
 
 def test_an_error_is_told_and_the_process_goes_on(warm: WarmSpark) -> None:
-    with pytest.raises(ReportError, match="no session there"):
+    with pytest.raises(ReportNotMade, match="no session there"):
         report(warm, "/sessions/refuse")
     assert report(warm).parent.name == "2"
     warm.close()
@@ -72,7 +73,7 @@ def test_an_error_is_told_and_the_process_goes_on(warm: WarmSpark) -> None:
 
 @pytest.mark.parametrize("end", ["/sessions/die", "/sessions/linger"])
 def test_a_process_that_dies_at_once_or_slowly_is_told_and_another_takes_its_place(warm: WarmSpark, end: str) -> None:
-    with pytest.raises(ReportError, match="ended before it was done"):
+    with pytest.raises(ReportNotMade, match="ended before it was done"):
         report(warm, end)
     assert report(warm).parent.name == "1"
     warm.close()
@@ -80,7 +81,7 @@ def test_a_process_that_dies_at_once_or_slowly_is_told_and_another_takes_its_pla
 
 def test_a_cancelled_report_ends_the_process_and_the_next_one_starts_anew(warm: WarmSpark) -> None:
     process = ReportProcess(Request(Path("/sessions/wait"), Path("/out")), warm)
-    with pytest.raises(ReportError, match="cancelled"):
+    with pytest.raises(ReportNotMade, match="cancelled"):
         process.run(lambda _progress: process.cancel())
     assert report(warm).parent.name == "1"
     warm.close()
@@ -91,7 +92,7 @@ def test_a_report_that_is_cancelled_before_it_begins_is_not_begun(
 ) -> None:
     process = ReportProcess(Request(Path("/sessions/a"), Path("/out")), warm)
     monkeypatch.setattr("app.reports.process.seal", lambda _folder: process.cancel())
-    with pytest.raises(ReportError, match="cancelled"):
+    with pytest.raises(ReportNotMade, match="cancelled"):
         process.run(lambda _progress: None)
     monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
     assert report(warm).parent.name == "1"
@@ -141,7 +142,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedSp
 def test_commands_share_one_process_and_each_gets_its_answer(shared: SharedSpark, tmp_path: Path) -> None:
     request = Request(tmp_path / "none", tmp_path / "out")
     for _ in range(2):
-        with pytest.raises(ReportError, match="does not exist"):
+        with pytest.raises(ReportNotMade, match="does not exist"):
             ReportProcess(request, shared).run(lambda _said: None)
     (process,) = shared.started  # type: ignore[attr-defined]
     assert process.poll() is None
@@ -149,7 +150,7 @@ def test_commands_share_one_process_and_each_gets_its_answer(shared: SharedSpark
     assert (place.stat().st_mode & 0o777, place.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     process.kill()
     process.wait(30)
-    with pytest.raises(ReportError, match="does not exist"):
+    with pytest.raises(ReportNotMade, match="does not exist"):
         ReportProcess(request, shared).run(lambda _said: None)
     assert len(shared.started) == 2, "what a killed one has left is in nobody's way"  # type: ignore[attr-defined]
 
@@ -205,3 +206,43 @@ def test_a_session_that_ends_and_a_dialog_that_opens_have_it_started(
     workbench.jobs.keep_spark(False)
     workbench.jobs.prepare_report()
     assert asked == ["ready"], "a setting turns it off"
+
+
+class KeptSpark(WarmSpark):
+    """Says `said` of a report until it is closed, and has it cancelled `before` or after that."""
+
+    def __init__(self, *said: dict[str, Any], before: bool) -> None:
+        super().__init__()
+        self._said, self._before, self._closed = said, before, False
+        self.process = ReportProcess(Request(Path("/sessions/a"), Path("/out")), self)
+
+    def lines(self, _request: Request) -> Iterator[str]:
+        if self._before:
+            self.process.cancel()
+            self._closed = False  # as if there had been no process yet
+        for one in self._said:
+            if not self._closed:
+                yield json.dumps(one)
+        self.process.cancel()
+
+    def close(self) -> None:
+        self._closed = True
+
+
+@pytest.fixture
+def no_seal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+
+
+@pytest.mark.usefixtures("no_seal")
+def test_a_report_that_is_cancelled_once_it_was_written_is_told_as_written() -> None:
+    kept = KeptSpark({"report": "/out/report.html", "problems": ["Its end is missing."]}, before=False)
+    assert kept.process.run(lambda _progress: None) == Path("/out/report.html")
+    assert kept.process.outcome.problems == ("Its end is missing.",)
+
+
+@pytest.mark.usefixtures("no_seal")
+def test_a_report_that_is_cancelled_before_the_kept_process_has_started_ends_at_its_first_line() -> None:
+    kept = KeptSpark({"stage": "Working", "fraction": 0.5}, {"report": "/out/report.html"}, before=True)
+    with pytest.raises(ReportNotMade, match="cancelled"):
+        kept.process.run(lambda _progress: None)
