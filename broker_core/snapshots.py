@@ -400,6 +400,9 @@ class TransactionView(msgspec.Struct, frozen=True):
     timeout_ms: int
 
 
+RULE_PREFIX, FAULT_PREFIX = "rule ", "fault "  # of rules, and of faults of requests
+
+
 class FaultView(msgspec.Struct, frozen=True):
     """An active fault or rule on `client` ("" is every client, or the disk); `what` describes it.
 
@@ -411,6 +414,21 @@ class FaultView(msgspec.Struct, frozen=True):
     what: str
     since_ns: int
     until_ns: int | None
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether messages fail by a rule: of a client, or of the topic, queue or group of that name."""
+        return self.fault.startswith(RULE_PREFIX)
+
+    @property
+    def is_of_requests(self) -> bool:
+        """Whether requests of Kafka programs meet it."""
+        return self.fault.startswith(FAULT_PREFIX)
+
+    @property
+    def name(self) -> str:
+        """By which a rule, or a fault of requests, is ended."""
+        return self.fault.removeprefix(RULE_PREFIX if self.is_rule else FAULT_PREFIX)
 
 
 class Totals(msgspec.Struct, frozen=True, gc=False):

@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers, lacking
-from app.commands.forms import Given, as_is, choice, client_names, group_names, queue_names, topic_names
+from app.commands.forms import as_is, choice, client_names, group_names, queue_names, topic_names
 from app.presenters.active_faults import DISK_FULL, fault_text, state_of
 from app.presenters.clients import other_producers
 from app.sessions.core_sentences import rule_text
@@ -53,7 +53,6 @@ FAULTS: dict[str, tuple[tuple[str, ...], type[UserAction]]] = {
     "jump_clock": ((), JumpClock),
     "advance_clock": ((), AdvanceClock),
 }
-_OF_REQUESTS = "fault "  # as the core begins their names
 
 
 class FaultHandlers(Handlers):
@@ -61,18 +60,18 @@ class FaultHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        bind, why_not = context.registry.bind, self._why_impossible
+        bind, impossible = context.registry.bind, self._why_impossible
         for fault, (_roles, does) in FAULTS.items():
-            bind(fault, partial(self.ask, fault), why_not(does), partial(self._why_not, fault))
-        bind("restart_client", self.restart, why_not(Restart), self._why_no_restart)
-        bind("fail_matching", self.ask_rule, why_not(FailMatching))
-        bind("break_requests", self.ask_break, why_not(BreakRequests))
-        end = why_not(EndRequestFault)
+            bind(fault, partial(self.ask, fault), impossible(does), partial(self._why_no_fault, fault))
+        bind("restart_client", self.restart, impossible(Restart), self._why_no_restart)
+        bind("fail_matching", self.ask_rule, impossible(FailMatching))
+        bind("break_requests", self.ask_break, impossible(BreakRequests))
+        end = impossible(EndRequestFault)
         bind("end_faults", self.ask_end, end, lacking(self._lasting, tr("No fault is active.")))
-        bind("stop_faults", self.stop_faults, end, lacking(self._active, tr("No program meets a fault.")))
+        bind("stop_faults", self.stop_faults, end, lacking(self._request_faults, tr("No program meets a fault.")))
         self._banner = ""
-        context.views.refreshed.connect(self._tell)
-        context.controller.opened.connect(self._tell)
+        context.views.refreshed.connect(self._update_banner)
+        context.controller.opened.connect(self._update_banner)
 
     def _lasting(self) -> list[FaultView]:
         """All faults, but for those that hold clients on the bench: from there they are let in."""
@@ -82,7 +81,7 @@ class FaultHandlers(Handlers):
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
         return self._snapshot.actor(self._context.selected(*roles))
 
-    def _why_not(self, fault: str) -> str:
+    def _why_no_fault(self, fault: str) -> str:
         roles, _does = FAULTS[fault]
         if not roles:
             full = any(state_of(lasting) == DISK_FULL for lasting in self._snapshot.faults)
@@ -123,8 +122,12 @@ class FaultHandlers(Handlers):
         actor = self._client(READERS)
         selected = context.selected("queue", "workers", "group", "topic")
         chosen = selected if actor is None else actor.name
-        fields: Given = {"at": choice(as_is(places), chosen), "cause": {"value": tr("failed by a rule")}}
-        self.form("fail_matching", _rule, fields, tell=lambda v: sentence(rule_text(_rule(v).what)))
+        self.form(
+            "fail_matching",
+            lambda values: FailMatching(**_filled(values)),
+            {"at": choice(as_is(places), chosen)},
+            tell=lambda values: sentence(rule_text(FailMatching(**_filled(values)).what)),
+        )
 
     def ask_end(self) -> None:
         snapshot = self._snapshot
@@ -158,14 +161,14 @@ class FaultHandlers(Handlers):
         for command in (*commands, "end_faults"):
             faults.addAction(action(command))
 
-    def _active(self) -> list[FaultView]:
-        return [each for each in self._snapshot.faults if each.fault.startswith(_OF_REQUESTS)]
+    def _request_faults(self) -> list[FaultView]:
+        return [each for each in self._snapshot.faults if each.is_of_requests]
 
     def stop_faults(self) -> None:
-        for each in self._active():
-            self._controller.perform(EndRequestFault(each.fault.removeprefix(_OF_REQUESTS)))
+        for each in self._request_faults():
+            self._controller.perform(EndRequestFault(each.name))
 
-    def _tell(self) -> None:
+    def _update_banner(self) -> None:
         """A real cluster is never disturbed without a banner, nor are rights at it given away."""
         source = self._controller.source
         faults = source.latest.faults if source.passing is not None else ()
@@ -191,7 +194,7 @@ class FaultHandlers(Handlers):
         selected = context.selected("consumer", "producer")
         self.form(
             "break_requests",
-            lambda values: BreakRequests(_fault(values)),
+            lambda values: BreakRequests(BeginFault(**_filled(values))),
             {
                 "error": {"choices": {name: tr("{name} (retriable)", name=name) for name in RETRIABLE} | as_is(FATAL)},
                 "api": {"choices": KAFKA_APIS},
@@ -201,21 +204,18 @@ class FaultHandlers(Handlers):
                 "group": {"choices": group_names(snapshot)},
             },
             of=(ClientFault,),
-            tell=lambda values: sentence(rule_text(_fault(values).what)),
+            tell=lambda values: sentence(rule_text(BeginFault(**_filled(values)).what)),
         )
 
 
-def _rule(values: Values) -> FailMatching:
-    return FailMatching(**{**values, "key": values["key"] or None, "cause": values["cause"] or "failed by a rule"})
-
-
 def _ending(fault: FaultView) -> UserAction:
-    if fault.fault.startswith("rule "):
-        return EndRule(fault.fault.removeprefix("rule "))
-    if fault.fault.startswith(_OF_REQUESTS):
-        return EndRequestFault(fault.fault.removeprefix(_OF_REQUESTS))
+    if fault.is_rule:
+        return EndRule(fault.name)
+    if fault.is_of_requests:
+        return EndRequestFault(fault.name)
     return Restart(fault.client) if fault.fault == "crash" else EndFaults(fault.client)
 
 
-def _fault(values: Values) -> BeginFault:
-    return BeginFault(**{name: value for name, value in values.items() if value is not None})
+def _filled(values: Values) -> Values:
+    """Without the empty ones, for which the action has defaults."""
+    return {name: value for name, value in values.items() if value not in (None, "")}

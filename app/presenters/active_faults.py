@@ -19,15 +19,10 @@ _WORDS = {
 DISK_FULL, LOST = "Disk full", "Connection lost"
 
 
-def is_rule(fault: FaultView) -> bool:
-    """Whether messages fail by a rule: of a client, or of the topic, queue or group of that name."""
-    return fault.fault.startswith("rule ")
-
-
 def state_of(fault: FaultView) -> str:
-    if is_rule(fault):
+    if fault.is_rule:
         return "Failing"
-    if fault.fault.startswith("fault "):
+    if fault.is_of_requests:
         return "Fault"
     return _WORDS.get(fault.fault, ("Fault" if fault.client else DISK_FULL, ""))[0]
 
@@ -38,7 +33,7 @@ def program_state(active: Iterable[FaultView], client: str, per_s: float) -> str
     """
     if per_s:
         return "running"
-    faults = (each for each in active if each.fault.startswith("fault ") and each.client in {"", client})
+    faults = (each for each in active if each.is_of_requests and each.client in {"", client})
     return next(map(state_of, faults), "waiting")
 
 
@@ -63,7 +58,7 @@ def left_of(fault: FaultView, now_ns: int) -> str:
 
 def whom(fault: FaultView) -> str:
     """What it disturbs: a client, the requests of every client, or the disk."""
-    return fault.client or (tr("requests") if fault.fault.startswith("fault ") else tr("the disk"))
+    return fault.client or (tr("requests") if fault.is_of_requests else tr("the disk"))
 
 
 def fault_text(fault: FaultView, now_ns: int) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from app.presenters.active_faults import DISK_FULL, is_rule, lost_ns, marks, reader_state, state_of
+from app.presenters.active_faults import DISK_FULL, lost_ns, marks, reader_state, state_of
 from app.presenters.backpressure import gate_detail, gate_of, gate_state, only_rate, turned_away, turned_away_words
 from app.presenters.brokers import BrokerRow, broker_facts, broker_rows, placed_words
 from app.presenters.clients import Client, producers
@@ -111,7 +111,7 @@ class _Frame:
         self._compacted = snapshot.compacted
         self._window = f"\n{window_words(series, snapshot.time_ns)}"
         self._marks = marks(snapshot)
-        self._failing = {fault.client for fault in snapshot.faults if is_rule(fault)}
+        self._failing = {fault.client for fault in snapshot.faults if fault.is_rule}
         self._disk_full = any(state_of(fault) == DISK_FULL for fault in snapshot.faults)
 
     def view(self, running: bool, nodes: tuple[NodeCard, ...]) -> CanvasView:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from app.presenters.active_faults import is_rule, left_of, lost_ns, reader_state, state_of
+from app.presenters.active_faults import left_of, lost_ns, reader_state, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
 from app.presenters.brokers import broker_facts, broker_rows, placed_words
 from app.presenters.clients import Client, other_producers
@@ -93,7 +93,7 @@ class Inspector:
                 f"{MOMENT}{fault.since_ns}",
             )
             for fault in self._at.faults
-            if name and fault.client == name and (is_rule(fault) or kind in {"consumer", "producer", "worker"})
+            if name and fault.client == name and (fault.is_rule or kind in {"consumer", "producer", "worker"})
         )
         return facts and replace(facts, sections=(*with_rows((tr("Active fault"), lasting)), *facts.sections))
 

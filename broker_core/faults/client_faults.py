@@ -21,7 +21,7 @@ from broker_core.names import free_name
 from broker_core.plurals import counted, ordinal
 from broker_core.replies import Reply
 from broker_core.settings import NotNegative, Positive, Settings, TimeS, WaitMsNumber
-from broker_core.snapshots import FaultView
+from broker_core.snapshots import FAULT_PREFIX, FaultView
 from broker_core.timers import Timer, Timers
 
 Effect = Literal[
@@ -286,7 +286,7 @@ class ClientFaults:
         self._running[fault.name] = _Running(
             fault, what or fault.what, now_ns, until_ns, timer, Reply(), Jitter(fault.seed), substitute
         )
-        detail = {"fault": f"fault {fault.name}", "until_ns": until_ns, "client_fault": msgspec.to_builtins(fault)}
+        detail = {"fault": FAULT_PREFIX + fault.name, "until_ns": until_ns, "client_fault": msgspec.to_builtins(fault)}
         self._emit(now_ns, fault, what or fault.what, detail)
         return fault
 
@@ -300,7 +300,7 @@ class ClientFaults:
         if running.timer is not None:
             running.timer.cancel()
         met = f" after {running.met} requests" if running.met != 1 else " after one request"
-        self._emit(now_ns, running.fault, f"fault {name} is over{met}", {"ended": f"fault {name}"})
+        self._emit(now_ns, running.fault, f"fault {name} is over{met}", {"ended": FAULT_PREFIX + name})
         running.ended.resolve(now_ns)
 
     def fault(self, name: str) -> ClientFault:
@@ -344,7 +344,7 @@ class ClientFaults:
     def views(self) -> dict[str, FaultView]:
         """The active faults by name, in the order of their beginning."""
         return {
-            name: FaultView(_plain(each.fault.client), f"fault {name}", each.what, each.since_ns, each.until_ns)
+            name: FaultView(_plain(each.fault.client), FAULT_PREFIX + name, each.what, each.since_ns, each.until_ns)
             for name, each in self._running.items()
         }
 

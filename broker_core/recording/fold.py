@@ -226,7 +226,7 @@ class Fold:
             actors=tuple(map(self._clients.counted, self._actors.values())),
             rebalances=broker.groups.rebalances(),
             totals=msgspec.convert(self._totals, Totals),
-            faults=tuple(sorted(self._faults.values(), key=lambda fault: fault.fault.startswith("rule "))),
+            faults=tuple(sorted(self._faults.values(), key=lambda fault: fault.is_rule)),
             transactions=tuple(
                 sorted(self._transactions.values(), key=lambda each: (each.started_ns, each.producer_id))
             ),

@@ -11,7 +11,7 @@ from broker_core.events import EventKind, EventStream
 from broker_core.messages import StoredMessage
 from broker_core.names import free_name
 from broker_core.simulation.actions.faults import Crash, FailMatching, Fault
-from broker_core.snapshots import FaultView
+from broker_core.snapshots import RULE_PREFIX, FaultView
 from broker_core.timers import Timer
 
 # Whom a rule makes crash comes back after this long, as under a supervisor.
@@ -112,14 +112,14 @@ class FailureRules:
         return must(self._rules.get(name), ErrorCode.INVALID_REQUEST, f"there is no rule {name!r}").rule
 
     def begin(self, rule: FailMatching) -> None:
-        name = f"rule {rule.rule}"
+        name = RULE_PREFIX + rule.rule
         self._rules[rule.rule] = _Rule(rule)
         self.lasting.begin(
             rule.at, name, rule.what, rule.for_s, lambda: self._rules.pop(rule.rule), ended=f"{name} is over"
         )
 
     def end(self, name: str) -> None:
-        self.lasting.end((self._rules[name].rule.at, f"rule {name}"))
+        self.lasting.end((self._rules[name].rule.at, RULE_PREFIX + name))
 
 
 def _matches(rule: FailMatching, places: tuple[str, ...], message: StoredMessage) -> bool:

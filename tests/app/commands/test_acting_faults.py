@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
+from app.environment.language import install_language
 from app.presenters.inspector import inspector_facts
+from app.sessions.core_sentences import cause_text
+from broker_core.simulation.actions.faults import FailMatching
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
 
@@ -53,6 +57,22 @@ def test_what_lasts_until_it_is_ended_is_ended_by_its_dialog(hand: Hand) -> None
     dialog = run(hand, "end_faults")
     accept(hand, dialog)
     assert said(hand) == "Ended the rule rule-1."
+
+
+def test_a_rule_without_a_cause_records_the_usual_one_in_english_whatever_the_window_speaks(
+    hand: Hand, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[object] = []
+    monkeypatch.setattr(hand.workbench.controller, "perform", done.append)
+    install_language(qapp, "de")
+    try:
+        dialog = run(hand, "fail_matching", "queue:builds")
+        fill(hand, dialog, every=2)
+        accept(hand, dialog)
+        assert cause_text("failed by a rule") == "per Regel gescheitert"
+    finally:
+        install_language(qapp, "en")
+    assert done == [FailMatching("builds", every=2)]
 
 
 def test_a_crashed_client_is_restarted(hand: Hand) -> None:
