@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.sessions.compare import LENGTH, Figures, Key, cause_of
+from app.sessions.compare import LENGTH, Figures, Key, likely_cause
 from resources.measures import Unit, Verdict, unlike, verdict
 from resources.otherwise import Otherwise
 from widgets.dialogs.facts_table import FactsTable
@@ -75,7 +75,7 @@ def comparison(figures: Figures, others: Figures) -> FactsTable:
 def _row(key: Key, figures: Figures, others: Figures, judged: Verdict, causes: Sequence[Otherwise]) -> tuple[str, ...]:
     measure = figures.measures.get(key) or others.measures[key]
     mine, theirs = figures.values.get(key), others.values.get(key)
-    cause = cause_of(causes, figures.parting_ns(others, key[1])) if causes else None
+    cause = likely_cause(causes, figures.parting_ns(others, key[1])) if causes else None
     return (
         tr(measure.label),
         key[1] or tr("all"),

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.sessions.jobs import Work
+from app.sessions.library import start_of
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording import schema
@@ -21,7 +22,7 @@ from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.recorder import Recorder
 from broker_core.recording.session_figures import FIRST, QUANTILES, SessionFigures
 from broker_core.simulation.strict_yaml import Document, YamlError
-from broker_core.snapshots import GateView, Snapshot
+from broker_core.snapshots import GateView, GroupView, Snapshot
 from resources.measures import MEASURES, TELLING, Measure
 from resources.otherwise import Otherwise, done_in_words, flat_settings, otherwise
 from resources.outcomes import OUTCOMES
@@ -63,9 +64,9 @@ class Setup:
         return otherwise(self.settings, base.settings, self.done, base.done)
 
 
-def cause_of(found: Sequence[Otherwise], parting_ns: int | None) -> Otherwise | None:
-    """The cause of a difference, as far as it is known: the only thing that differs, or the last action within the
-    second in which the sessions diverge. None if neither is known."""
+def likely_cause(found: Sequence[Otherwise], parting_ns: int | None) -> Otherwise | None:
+    """What a difference may come of: the only thing that differs, or the last action up to the end of the second in
+    which the sessions diverge. None if neither is known."""
     if len(found) == 1:
         return found[0]
     if parting_ns is None:
@@ -125,8 +126,10 @@ class Figures:
 def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Recorder | None = None) -> Figures:
     """The figures of the session in `folder`; `part` is the share of the work that this is, from and to."""
     metadata = read_metadata(folder)
-    began = metadata.started_at[:19].replace("T", " ")
-    found = Figures(f"{began}, seed {metadata.seed}", Setup.of(folder, metadata.seed))
+    began = start_of(metadata)
+    name = folder.name if began is None else began.strftime("%Y-%m-%d %H:%M:%S")
+    name += "" if metadata.seed is None else ", " + tr("Seed {seed}", seed=metadata.seed)
+    found = Figures(name, Setup.of(folder, metadata.seed))
     playback = FolderPlayback(folder, recorder)
     work.report(part[0], tr("Reading {name}", name=folder.name))
     end = playback.end()
@@ -141,8 +144,8 @@ def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Re
         found.flows.messages(batch)
     for name, value in reduced.values(end.time_ns if metadata.duration_ns is None else metadata.duration_ns).items():
         found.add(MEASURES[name], "", value)
-    _ends(found, end)
-    _moments(found, chain(playback.moments(MOMENTS), (end,)))
+    _add_figures_at_end(found, end)
+    _add_greatest(found, chain(playback.moments(MOMENTS), (end,)))
     for (kind, reader), waits in sorted(reduced.durations.items()):
         for name, quantile in QUANTILES.items() if kind == FIRST and reader else ():
             found.add(MEASURES[name], reader, waits.quantile_ns(quantile))
@@ -153,35 +156,40 @@ def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Re
     return found
 
 
-def _ends(found: Figures, end: Snapshot) -> None:
+def _add_figures_at_end(found: Figures, end: Snapshot) -> None:
     for topic in end.topics:
         found.add(MEASURES["published"], topic.name, topic.published)
         if topic.gate is not None:
-            _gate(found, topic.gate)
+            _add_gate_figures(found, topic.gate)
     for group in end.groups:
-        found.add(_LAG_AT_END, group.name, None if group.lag_unknown else group.lag)
+        found.add(_LAG_AT_END, group.name, _known_lag(group))
     for queue in end.queues:
         found.add(MEASURES["acknowledged"], queue.name, queue.acknowledged)
         found.add(MEASURES["redelivered"], queue.name, queue.redelivered)
         found.add(MEASURES["dead_lettered"], queue.name, queue.dead_lettered)
         if queue.gate is not None:
-            _gate(found, queue.gate)
+            _add_gate_figures(found, queue.gate)
         found.add(_WAITING_AT_END, queue.name, queue.messages_count)
 
 
-def _gate(found: Figures, gate: GateView) -> None:
+def _known_lag(group: GroupView) -> int | None:
+    """None unless that of every partition is known: a part of a lag compares with nothing."""
+    return None if group.lag_unknown else group.lag
+
+
+def _add_gate_figures(found: Figures, gate: GateView) -> None:
     for kind, number in (("rejected", gate.rejected), ("dropped", gate.dropped), ("evicted", gate.evicted)):
         found.add(MEASURES["turned_away"]._replace(label=OUTCOMES[kind]), gate.target, number)
     found.add(MEASURES["blocked_ns"], gate.target, gate.blocked_ns_total)
 
 
-def _moments(found: Figures, moments: Iterable[Snapshot]) -> None:
+def _add_greatest(found: Figures, moments: Iterable[Snapshot]) -> None:
     lags: dict[str, int] = defaultdict(int)
     depths: dict[str, int] = defaultdict(int)
     for moment in moments:
         for group in moment.groups:
-            if group.lag is not None:
-                lags[group.name] = max(lags[group.name], group.lag)
+            if (lag := _known_lag(group)) is not None:
+                lags[group.name] = max(lags[group.name], lag)
         for queue in moment.queues:
             depths[queue.name] = max(depths[queue.name], queue.messages_count)
     for measure, greatest in ((_GREATEST_LAG, lags), (_GREATEST_DEPTH, depths)):

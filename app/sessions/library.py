@@ -58,6 +58,14 @@ class Library:
         return [entry for entry in self.entries() if entry.left_open]
 
 
+def start_of(metadata: schema.Metadata) -> datetime | None:
+    """When a session began, in the time zone of this computer; None if that cannot be read."""
+    try:
+        return datetime.fromisoformat(metadata.started_at).astimezone()
+    except ValueError:
+        return None
+
+
 def entry_of(folder: Path) -> Entry | None:
     """The metadata of a folder; None if it holds no readable session."""
     try:
@@ -66,16 +74,12 @@ def entry_of(folder: Path) -> Entry | None:
         return None
     recording = is_recording(folder)
     running = metadata.ended == RUNNING
-    try:
-        began = datetime.fromisoformat(metadata.started_at).astimezone()
-        started_s, started = began.timestamp(), began.strftime("%Y-%m-%d %H:%M")
-    except ValueError:
-        started_s, started = _changed(folder), tr("at an unknown time")
+    began = start_of(metadata)
     return Entry(
         folder,
         metadata.scenario or folder.name,
-        started_s,
-        started,
+        _changed(folder) if began is None else began.timestamp(),
+        tr("at an unknown time") if began is None else began.strftime("%Y-%m-%d %H:%M"),
         "" if metadata.duration_ns is None else duration(metadata.duration_ns),
         tr("being recorded") if running and recording else tr(_ENDS.get(metadata.ended, metadata.ended)),
         left_open=running and not recording,

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pytest
 
 import resources
 from app.presenters.comparison import comparison, words_of
-from app.sessions.compare import _LAG_AT_END, _WAITING_AT_END, Figures, Flows, Setup, cause_of, figures_of
+from app.sessions.compare import (
+    _LAG_AT_END,
+    _WAITING_AT_END,
+    Figures,
+    Flows,
+    Setup,
+    _add_figures_at_end,
+    _add_greatest,
+    figures_of,
+    likely_cause,
+)
 from app.sessions.jobs import Work
+from app.sessions.library import entry_of
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
+from broker_core.recording.metadata import read_metadata, write_metadata
 from broker_core.simulation import parse_scenario
 from resources.measures import MEASURES, verdict
 from resources.otherwise import Otherwise
 from tests.app.conftest import Hand
+from tests.app.presenters import made_up
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.choose_session import ChooseSessionDialog
 
@@ -146,12 +161,12 @@ def test_of_several_things_that_were_done_the_one_before_a_difference_is_told() 
     ]
     assert late.parting_ns(base, "readers", 30 * NS_PER_S) is None  # the other had ended
     assert late.parting_ns(base, "", 60 * NS_PER_S) == 30 * NS_PER_S and late.parting_ns(base, "x", NS_PER_S) is None
-    assert cause_of([moved, slowed], 7 * NS_PER_S) is moved
-    assert cause_of([moved, slowed], 30 * NS_PER_S) is slowed
-    assert cause_of([moved, slowed, set_otherwise], None) is None
-    assert cause_of([set_otherwise, slowed], 7 * NS_PER_S) is None
-    assert cause_of([set_otherwise], None) is set_otherwise
-    assert cause_of([], 7 * NS_PER_S) is None
+    assert likely_cause([moved, slowed], 7 * NS_PER_S) is moved
+    assert likely_cause([moved, slowed], 30 * NS_PER_S) is slowed
+    assert likely_cause([moved, slowed, set_otherwise], None) is None
+    assert likely_cause([set_otherwise, slowed], 7 * NS_PER_S) is None
+    assert likely_cause([set_otherwise], None) is set_otherwise
+    assert likely_cause([], 7 * NS_PER_S) is None
     assert words_of(moved._replace(done=False)) == "no moved at 00:06"
     assert words_of(set_otherwise._replace(base="")) == "seed is 1 instead of not set"
 
@@ -176,6 +191,41 @@ def test_the_greatest_lag_is_at_least_that_at_the_end(tmp_path: Path) -> None:
     found = figures_of(tmp_path / "on", work(), (0, 1), live.recorder)
     assert found.values["Greatest lag", "readers"] == found.values["Lag at the end", "readers"] > 100
     live.close(finished=False)
+
+
+def test_a_lag_that_is_known_in_part_is_no_figure_at_the_end_nor_on_the_way() -> None:
+    made = made_up.living()
+    group = made.groups[0]
+    assert group.lag and group.lag_unknown == 1
+    end = msgspec.structs.replace(made, topics=(), queues=(), groups=(group,))
+    found = Figures("", Setup())
+    _add_figures_at_end(found, end)
+    _add_greatest(found, [end])
+    assert found.values == {}
+
+
+@pytest.fixture
+def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A computer two hours east of Greenwich."""
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "XXX-2")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("zone")
+@pytest.mark.parametrize(("seed", "words"), [(7, ", Seed 7"), (None, "")])
+def test_a_session_is_called_by_its_start_as_in_the_list_and_by_its_seed(
+    tmp_path: Path, seed: int | None, words: str
+) -> None:
+    recorded(tmp_path / "a", "range")
+    metadata = read_metadata(tmp_path / "a")
+    changed = msgspec.structs.replace(metadata, started_at="2026-03-01T11:30:15+00:00", seed=seed)
+    write_metadata(tmp_path / "a", changed)
+    entry = entry_of(tmp_path / "a")
+    assert entry is not None and entry.started == "2026-03-01 13:30"
+    assert figures_of(tmp_path / "a", work(), (0, 1)).name == f"2026-03-01 13:30:15{words}"
 
 
 def test_two_sessions_are_chosen_from_the_list(open_workbench: Callable[..., Hand]) -> None:
