@@ -425,11 +425,6 @@ class FaultView(msgspec.Struct, frozen=True):
         """Whether requests of Kafka programs meet it."""
         return self.fault.startswith(FAULT_PREFIX)
 
-    @property
-    def name(self) -> str:
-        """By which a rule, or a fault of requests, is ended."""
-        return self.fault.removeprefix(RULE_PREFIX if self.is_rule else FAULT_PREFIX)
-
 
 class Totals(msgspec.Struct, frozen=True, gc=False):
     """The broker's own counts, in messages, since the session began.

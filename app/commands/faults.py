@@ -29,7 +29,7 @@ from broker_core.simulation.actions.faults import (
     Restart,
     SlowDown,
 )
-from broker_core.snapshots import ActorView, FaultView
+from broker_core.snapshots import FAULT_PREFIX, RULE_PREFIX, ActorView, FaultView
 from widgets.dialogs.form import Values
 from widgets.formats import sentence
 from widgets.hint_bar import Notice
@@ -166,7 +166,7 @@ class FaultHandlers(Handlers):
 
     def stop_faults(self) -> None:
         for each in self._request_faults():
-            self._controller.perform(EndRequestFault(each.name))
+            self._controller.perform(EndRequestFault(each.fault.removeprefix(FAULT_PREFIX)))
 
     def _update_banner(self) -> None:
         """A real cluster is never disturbed without a banner, nor are rights at it given away."""
@@ -210,9 +210,9 @@ class FaultHandlers(Handlers):
 
 def _ending(fault: FaultView) -> UserAction:
     if fault.is_rule:
-        return EndRule(fault.name)
+        return EndRule(fault.fault.removeprefix(RULE_PREFIX))
     if fault.is_of_requests:
-        return EndRequestFault(fault.name)
+        return EndRequestFault(fault.fault.removeprefix(FAULT_PREFIX))
     return Restart(fault.client) if fault.fault == "crash" else EndFaults(fault.client)
 
 

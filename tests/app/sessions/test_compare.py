@@ -208,7 +208,7 @@ def test_a_lag_that_is_known_in_part_is_no_figure_at_the_end_nor_on_the_way() ->
 def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A computer two hours east of Greenwich."""
     with monkeypatch.context() as patched:
-        patched.setenv("TZ", "XXX-2")
+        patched.setenv("TZ", "EET-2")
         time.tzset()
         yield
     time.tzset()
