@@ -14,7 +14,7 @@ from broker_core.files import private
 from broker_core.messages import grouped
 from broker_core.recording import schema
 from broker_core.recording.lock import is_recording
-from broker_core.recording.metadata import read_metadata
+from broker_core.recording.metadata import Metadata, read_metadata
 
 KEPT_FILE = "kept"  # an empty file beside a recording: somebody opened it, or made something of it
 _GOING = ".removing-"
@@ -100,7 +100,7 @@ def clean(parent: Path, limits: Limits, spared: Collection[Path]) -> Cleaned:
     return Cleaned(count, size_bytes)
 
 
-def _recording(folder: Path, metadata: schema.Metadata, spared: Collection[Path]) -> tuple[Recording, str]:
+def _recording(folder: Path, metadata: Metadata, spared: Collection[Path]) -> tuple[Recording, str]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     actions, bookmarks = folder / schema.ACTIONS_FILE, Bookmarks(folder)
     has_actions = actions.exists() and actions.stat().st_size > 0

@@ -17,7 +17,7 @@ from broker_core.errors import BrokerError, ScenarioError
 from broker_core.events import EventStream, Sink
 from broker_core.recording import schema
 from broker_core.recording.event_index import EventIndex
-from broker_core.recording.metadata import OBSERVED, RUNNING
+from broker_core.recording.metadata import OBSERVED, RUNNING, Metadata
 from broker_core.recording.playback import FolderPlayback, Playback
 from broker_core.recording.reader import open_session, seal
 from broker_core.simulation.arrival_files import DataFiles
@@ -32,7 +32,7 @@ SCENARIO_PATH = "scenario_path"  # in the metadata's `extra`
 BRANCHED_FROM = "branched_from"
 
 
-def origin_of(metadata: schema.Metadata) -> str:
+def origin_of(metadata: Metadata) -> str:
     """The name of the folder of the session that it was branched from; "" for none."""
     left = metadata.extra.get(BRANCHED_FROM)
     return str(left.get("name", "")) if isinstance(left, dict) else ""
@@ -132,7 +132,7 @@ class StoredSession(Source):
         return " ".join([what, *self.problems])
 
 
-def _scenario(text: str, metadata: schema.Metadata) -> tuple[Scenario, str]:
+def _scenario(text: str, metadata: Metadata) -> tuple[Scenario, str]:
     try:
         return parse_scenario(text, schema.SCENARIO_FILE), ""
     except ScenarioError as error:

@@ -20,10 +20,9 @@ from broker_core.observation.requests import kind_requested, requested, stopped_
 from broker_core.operations.groups import HoldMember, ReleaseMember
 from broker_core.recording.hidden_hosts import HiddenHosts
 from broker_core.recording.keyframes import Cadence
-from broker_core.recording.metadata import OBSERVED, STOPPED, utc
+from broker_core.recording.metadata import CLUSTER, KNOWS, OBSERVED, STOPPED, utc
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
 from broker_core.recording.recorder import Recorder
-from broker_core.recording.schema import CLUSTER, KNOWS
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from broker_core.simulation.alert_watch import AlertWatch

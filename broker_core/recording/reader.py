@@ -12,7 +12,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording import schema
 from broker_core.recording.event_index import EventIndex
 from broker_core.recording.lock import SessionLock, is_recording
-from broker_core.recording.metadata import CRASHED, FAILED, RUNNING, checked_metadata, write_metadata
+from broker_core.recording.metadata import CRASHED, FAILED, RUNNING, Metadata, checked_metadata, write_metadata
 from broker_core.recording.unsealed_stream import seal_stream, stream_batches
 
 
@@ -22,7 +22,7 @@ class Session:
     `lacks_events`: some are missing, so that nothing can be judged by the rest.
     """
 
-    def __init__(self, folder: Path, metadata: schema.Metadata, problems: Iterable[str] = ()) -> None:
+    def __init__(self, folder: Path, metadata: Metadata, problems: Iterable[str] = ()) -> None:
         self.folder = folder
         self.metadata = metadata
         self.recording = is_recording(folder)

@@ -17,7 +17,7 @@ from broker_core.recording import schema
 from broker_core.recording.columns import batch_of, is_message
 from broker_core.recording.keyframes import KeyframeWriter
 from broker_core.recording.lock import SessionLock
-from broker_core.recording.metadata import FAILED, FINISHED, new_metadata, now_utc, write_metadata
+from broker_core.recording.metadata import FAILED, FINISHED, file_checksum, new_metadata, now_utc, write_metadata
 from broker_core.recording.schema import BATCH_EVENTS, MAX_PENDING_EVENTS
 from broker_core.recording.unsealed_stream import UnsealedStream, Written
 from broker_core.snapshots import Snapshot
@@ -187,7 +187,7 @@ class Recorder:
         write_metadata(self.folder, metadata)
 
     def _checksums(self, name: str) -> dict[str, int]:
-        return {name: schema.file_checksum(self.folder / name)}
+        return {name: file_checksum(self.folder / name)}
 
     def _fail(self, error: Exception) -> None:
         self._refusing = True

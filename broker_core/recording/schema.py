@@ -8,18 +8,16 @@ import contextlib
 import os
 import re
 import struct
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Final
 
-import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from broker_core.events import MESSAGE_KINDS, EventKind
-from broker_core.recording.checksums import CRC32, MARK, document_checksum, part_fits, stamp_part
+from broker_core.recording.checksums import CRC32, MARK, part_fits, stamp_part
 
 FORMAT: Final = "brokerscope-session"
 FORMAT_VERSION: Final = 2
@@ -78,63 +76,7 @@ EVENT_SCHEMA: Final = pa.schema(
     metadata={b"brokerscope.format_version": str(FORMAT_VERSION).encode(), MARK: CRC32.encode()},
 )
 
-_MOST: Final = (1 << 63) - 1
-_Whole = Annotated[int, msgspec.Meta(ge=0, le=_MOST)]
-#: In `extra`: what happened to a cluster, as `observation.cluster_tally` counts it.
-CLUSTER: Final = "cluster"
-KNOWS: Final = "knows"  # in `extra`: the words of what is known in a session over a broker elsewhere
-
-
-class Metadata(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of `session.json`.
-
-    `clock` is "observed" for a broker elsewhere. `ended` is running, finished (by itself), stopped (by a person),
-    crashed (nobody closed it) or failed (the recording broke; `error` says how). `duration_ns` is session time,
-    `events` counts what was recorded; both are None until the end. `totals` has the fields of `snapshots.Totals`,
-    `checksums` the CRC-32 of files beside it that have none of their own.
-    """
-
-    format: str = FORMAT
-    format_version: int = FORMAT_VERSION
-    session_id: str = ""
-    scenario: str = ""
-    seed: Annotated[int, msgspec.Meta(ge=-_MOST, le=_MOST)] | None = None
-    clock: Literal["virtual", "wall", "observed"] = "virtual"
-    versions: dict[str, str] = {}
-    started_at: str = ""
-    ended_at: str | None = None
-    ended: Literal["running", "finished", "stopped", "crashed", "failed"] = "running"
-    duration_ns: _Whole | None = None
-    events: _Whole | None = None
-    totals: dict[str, _Whole] | None = None
-    error: str = ""
-    extra: dict[str, Any] = {}
-    checksums: dict[str, int] = {}
-
-    def knows(self, word: str) -> bool:
-        """Whether figures of this word of `observation.peer.KNOWABLE` are known: all are of a broker that ran here."""
-        known = self.extra.get(KNOWS)
-        return word in known if isinstance(known, list) else True
-
-
-def file_checksum(path: Path) -> int:
-    """The CRC-32 of a small file. Raises OSError."""
-    return zlib.crc32(path.read_bytes())
-
-
-def changed_files(folder: Path, checksums: Mapping[str, int]) -> list[str]:
-    """A sentence for each file beside `session.json` that is not as it says."""
-    problems = []
-    for name, expected in checksums.items():
-        try:
-            if file_checksum(folder / name) != expected:
-                problems.append(f"{name} is damaged: what it says may be wrong.")
-        except OSError:
-            problems.append(f"{name} is missing.")
-    return problems
-
-
-_PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
+_FILE_NAME = re.compile(r"[a-z]+-\d{5,}\.(parquet|arrow)", re.ASCII)  # of a segment, sealed or not
 _DELTA = ("seq", "time_ns", "offset", "published_ns", "size_bytes", "to_offset")
 
 
@@ -163,7 +105,7 @@ def part_number(path: Path) -> int:
 
 def parts(session: Path, folder: str) -> list[Path]:
     """The sealed segments of `folder` (messages or control), in order; what has another name is none."""
-    return sorted(path for path in (session / folder).glob("part-*.parquet") if _PART_NAME.fullmatch(path.name))
+    return sorted(path for path in (session / folder).glob("part-*.parquet") if _FILE_NAME.fullmatch(path.name))
 
 
 def stream_name(folder: str, number: int) -> str:
@@ -172,10 +114,10 @@ def stream_name(folder: str, number: int) -> str:
 
 
 def unsealed(session: Path, folder: str) -> list[Path]:
-    """The unsealed streams of `folder`, in order, without those whose sealed segment exists already."""
+    """The unsealed streams of `folder`, in order, without those whose sealed segment exists; other names are none."""
     sealed = {part_number(path) for path in parts(session, folder)}
     streams = sorted((session / UNSEALED).glob(f"{folder}-*.arrow"))
-    return [path for path in streams if part_number(path) not in sealed]
+    return [path for path in streams if _FILE_NAME.fullmatch(path.name) and part_number(path) not in sealed]
 
 
 def part_problem(path: Path) -> str | None:
@@ -205,12 +147,3 @@ def _judged(path: Path, _size: int, _mtime_ns: int) -> str | None:
 
 def _damaged(path: Path) -> str:
     return f"{path.parent.name}/{path.name} is truncated or damaged; its events are missing."
-
-
-def metadata_problem(metadata: Mapping[str, Any]) -> str | None:
-    """Why `session.json` is unreliable, in a sentence, or None. Another program's may have no checksum."""
-    expected = metadata.get(CRC32)
-    # A checksum of the other files covers this one.
-    if expected == document_checksum(metadata) or (CRC32 not in metadata and "checksums" not in metadata):
-        return None
-    return f"{SESSION_FILE} is damaged: its title, seed, times and totals may be wrong."

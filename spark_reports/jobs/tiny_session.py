@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from broker_core.recording import schema
+from broker_core.recording.metadata import Metadata
 from spark_reports.sessions.session import SessionInfo
 
 _S = 1_000_000_000
@@ -42,4 +43,4 @@ def tiny_session(work: Path) -> SessionInfo:
             writer.write_table(pa.Table.from_pylist(events, schema.EVENT_SCHEMA))
         parts[folder] = [f"file://{path.resolve().as_posix()}"]
     count = len(_MESSAGES) + len(_CONTROL)
-    return SessionInfo(str(work), schema.Metadata(events=count, duration_ns=count * _S), (), parts)
+    return SessionInfo(str(work), Metadata(events=count, duration_ns=count * _S), (), parts)

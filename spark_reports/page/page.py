@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from broker_core.recording.schema import CLUSTER
+from broker_core.recording.metadata import CLUSTER
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.settings import Settings
 from spark_reports.findings.verdict import verdict

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording import schema
-from broker_core.recording.metadata import CRASHED, FAILED, checked_metadata
+from broker_core.recording.metadata import CRASHED, FAILED, Metadata, checked_metadata
 from spark_reports.errors import NotFound, ReportError
 from spark_reports.sessions import corruption
 
@@ -19,7 +19,7 @@ class SessionInfo:
     """
 
     location: str
-    metadata: schema.Metadata
+    metadata: Metadata
     problems: tuple[str, ...] = ()
     parts: dict[str, list[str]] = field(default_factory=dict)
     scenario: str = ""

@@ -15,9 +15,8 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind, EventStream
 from broker_core.listeners.between import peer
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.recording.metadata import OBSERVED
+from broker_core.recording.metadata import KNOWS, OBSERVED
 from broker_core.recording.recorder import Recorder
-from broker_core.recording.schema import KNOWS
 from broker_core.snapshots import PartitionView, Snapshot, TopicView
 from spark_reports.errors import ReportError
 from spark_reports.findings.find import find

@@ -18,8 +18,7 @@ from app.sessions.library import Library
 from app.sessions.stored import BRANCHED_FROM
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
-from broker_core.recording.metadata import read_metadata, write_metadata
-from broker_core.recording.schema import KNOWS
+from broker_core.recording.metadata import KNOWS, read_metadata, write_metadata
 from broker_core.simulation import parse_scenario
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand

@@ -16,7 +16,7 @@ from jinja2 import Environment
 from jinja2.meta import find_referenced_templates
 
 import resources
-from broker_core.recording.schema import Metadata
+from broker_core.recording.metadata import Metadata
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import BAD, GOOD

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from broker_core.recording.schema import EVENT_SCHEMA, Metadata
+from broker_core.recording.metadata import Metadata
+from broker_core.recording.schema import EVENT_SCHEMA
 from spark_reports.errors import reason
 from spark_reports.scale import MAX_BUCKETS, bucket_width_ns
 from spark_reports.sessions.events import EVENTS_SCHEMA, read_events
