@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from app.sessions.session_controller import SessionController
 from broker_core.clock import ns_from_s
-from broker_core.engine.runner import MAX_DEBT_S, EngineStatus, Mode
+from broker_core.engine.runner import MAX_LAG_S, EngineStatus, Mode
 from widgets.formats import clock_time, duration, session_time
 from widgets.i18n import tr
 
@@ -84,7 +84,7 @@ def badge(status: EngineStatus, *, stopped: bool, live: str) -> Badge:
         return Badge("warning", tr("STOPPED"), tr("Shift+F8 goes on from here, Ctrl+R starts it again."))
     if mode is Mode.PAUSED:
         return Badge("warning", tr("{live}, PAUSED", live=live))
-    if status.behind_s > MAX_DEBT_S * status.speed:
+    if status.behind_s > MAX_LAG_S * status.speed:
         behind = duration(ns_from_s(status.behind_s))
         word = tr("{live} {speed}×, behind by {time}", live=live, speed=f"{status.speed:g}", time=behind)
         return Badge("warning", word)

@@ -26,7 +26,7 @@ from broker_core.snapshots import Snapshot
 T = TypeVar("T")
 
 # The lag, in wall seconds, that is caught up. A larger one is dropped: a stall must not cause a burst.
-MAX_DEBT_S = 0.5
+MAX_LAG_S = 0.5
 STEADY_S = 0.5  # wall seconds without a lag after which `behind_s` is 0 again
 # Without a grant for this long the window is blocked (by a native dialog, for example): the engine continues alone.
 GRANT_TIMEOUT_S = 0.25
@@ -47,14 +47,14 @@ class Pace:
     def __init__(self) -> None:
         self.speed = 1.0
         self._anchor: tuple[float, int] = (0.0, 0)
-        self._lost_ns = 0
-        self._debt_ns = 0
-        self._missed_s = 0.0
+        self._dropped_ns = 0
+        self._lag_ns = 0
+        self._missed_at_s = 0.0
 
     def start(self, wall_s: float, session_ns: int) -> None:
         """Session time passes at `speed` from here; an earlier lag is forgotten."""
         self._anchor = (wall_s, session_ns)
-        self._lost_ns = self._debt_ns = 0
+        self._dropped_ns = self._lag_ns = 0
 
     def due_ns(self, wall_s: float) -> int:
         began_s, began_ns = self._anchor
@@ -65,23 +65,23 @@ class Pace:
         return max(0.0, began_s + s_from_ns(session_ns - began_ns) / self.speed - wall_s)
 
     def kept(self, wall_s: float) -> None:
-        self._debt_ns = 0
-        if wall_s - self._missed_s > STEADY_S:
-            self._lost_ns = 0
+        self._lag_ns = 0
+        if wall_s - self._missed_at_s > STEADY_S:
+            self._dropped_ns = 0
 
     def missed(self, wall_s: float, session_ns: int) -> None:
-        """Session time has only reached `session_ns`. A lag above MAX_DEBT_S is dropped."""
-        self._missed_s = wall_s
-        self._debt_ns = max(0, self.due_ns(wall_s) - session_ns)
-        if self._debt_ns > MAX_DEBT_S * self.speed * NS_PER_S:
-            self._lost_ns += self._debt_ns
-            self._debt_ns = 0
+        """Session time has only reached `session_ns`. A lag above MAX_LAG_S is dropped."""
+        self._missed_at_s = wall_s
+        self._lag_ns = max(0, self.due_ns(wall_s) - session_ns)
+        if self._lag_ns > MAX_LAG_S * self.speed * NS_PER_S:
+            self._dropped_ns += self._lag_ns
+            self._lag_ns = 0
             self._anchor = (wall_s, session_ns)
 
     @property
     def behind_s(self) -> float:
         """Session seconds lagged or dropped since the engine last kept up; 0.0 while it does."""
-        return s_from_ns(self._lost_ns + self._debt_ns)
+        return s_from_ns(self._dropped_ns + self._lag_ns)
 
 
 class Mode(enum.StrEnum):
@@ -149,6 +149,7 @@ class Engine:
         self._background: tuple[BackgroundTask, Future[bool]] | None = None
         self._wake = threading.Condition()
         self._budget_s = 0.0
+        self._ungranted_at_s = time.perf_counter() + GRANT_TIMEOUT_S  # when the next slot begins without a grant
         self._closing = False
         self._flushed_s = 0.0
         self._next_snapshot_s = self._snapshot_cost_s = 0.0
@@ -171,6 +172,8 @@ class Engine:
         future: Future[T] = Future()
 
         def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
             try:
                 future.set_result(command())
             except Exception as error:
@@ -229,6 +232,8 @@ class Engine:
         future: Future[bool] = Future()
 
         def start() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
             self._set_mode(Mode.BACKGROUND)
             if self._mode is Mode.BACKGROUND:
                 self._background = (task, future)
@@ -282,18 +287,21 @@ class Engine:
     def _work(self) -> None:
         while True:
             with self._wake:
-                woken = self._ready_locked() or self._wake.wait(GRANT_TIMEOUT_S if self._shared else self._idle_s())
+                if not self._ready_locked():
+                    self._wake.wait(self._ungranted_at_s - time.perf_counter() if self._shared else self._idle_s())
                 if self._closing and not self._commands:
                     return
                 granted = self._budget_s > 0
                 budget_s, self._budget_s = self._budget_s or UNGRANTED_SLOT_S, 0.0
             started = time.perf_counter()
-            if self._shared and woken and not granted:
+            if self._shared and not granted and started < self._ungranted_at_s:
                 # Commands are run between slots, too; time passes in slots only.
                 self._run_commands()
                 continue
             self._slot(started + budget_s)
-            self.worked_s += time.perf_counter() - started
+            ended = time.perf_counter()
+            self.worked_s += ended - started
+            self._ungranted_at_s = ended + GRANT_TIMEOUT_S
 
     def _ready_locked(self) -> bool:
         return bool(self._budget_s > 0 or self._commands or self._closing or (not self._shared and self._idle_s() == 0))
@@ -326,7 +334,9 @@ class Engine:
         except Exception as error:
             self._drop_background()
             self._mode = Mode.FAILED
-            self._error = f"The session stopped at {s_from_ns(self._driven.loop.now_ns):.3f} s: {error}"
+            self._error = (
+                f"The session stopped at {s_from_ns(self._driven.loop.now_ns):.3f} s: {str(error) or repr(error)}"
+            )
 
     def _take_snapshot(self) -> None:
         started_s = time.perf_counter()
@@ -351,9 +361,10 @@ class Engine:
             future.set_exception(error)
             return
         if done:
-            self._background, self._mode = None, Mode.PAUSED
+            self._mode = Mode.PAUSED
             self._finish_if_over(self._driven.loop.now_ns)
             self._take_snapshot()
+            self._background = None
             future.set_result(True)
 
     def _drop_background(self) -> None:

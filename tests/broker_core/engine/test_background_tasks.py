@@ -9,6 +9,7 @@ import pytest
 from broker_core.clock import NS_PER_S
 from broker_core.engine.runner import Engine, Mode
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.snapshots import Snapshot
 from tests.broker_core.engine.test_runner import Ticking, engine, eventually, ticking
 
 __all__ = ["engine", "ticking"]
@@ -87,3 +88,17 @@ def test_closing_gives_it_up_and_a_closed_engine_refuses_it(ticking: Ticking) ->
     with pytest.raises(BrokerError):
         engine.run_background(to(ticking, 1)).result(1)
     ticking.loop.close()
+
+
+def test_it_is_given_up_where_no_snapshot_can_be_taken_at_its_end(engine: Engine, ticking: Ticking) -> None:
+    def fails() -> Snapshot:
+        raise RuntimeError("no snapshot")
+
+    def task(_enough: Callable[[], bool]) -> bool:
+        ticking.snapshot = fails  # type: ignore[method-assign]
+        return True
+
+    done = engine.run_background(task)
+    eventually(done.done, engine)
+    assert done.result() is False
+    assert "no snapshot" in engine.status.error

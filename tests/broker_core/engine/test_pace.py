@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_S, ns_from_s
-from broker_core.engine.runner import MAX_DEBT_S, STEADY_S, Pace
+from broker_core.engine.runner import MAX_LAG_S, STEADY_S, Pace
 
 
 def started(speed: float = 1.0) -> Pace:
@@ -70,7 +70,7 @@ def test_what_came_and_what_is_behind_are_what_was_asked_for(share: float, secon
     pace = started(2.0)
     wall_s, session_ns = driven(pace, share, seconds)
     assert session_ns + ns_from_s(pace.behind_s) == pytest.approx((wall_s - 100) * 2 * NS_PER_S, abs=NS_PER_S * 0.01)
-    assert pace.due_ns(wall_s) - session_ns <= MAX_DEBT_S * 2 * NS_PER_S + 1
+    assert pace.due_ns(wall_s) - session_ns <= MAX_LAG_S * 2 * NS_PER_S + 1
 
 
 def test_the_next_event_is_waited_for_as_long_as_the_speed_says() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from unittest.mock import patch
 
 import pytest
 
@@ -116,6 +118,39 @@ def test_it_goes_on_when_the_window_grants_nothing(engine: Engine) -> None:
     while engine.status.mode is not Mode.FINISHED:
         assert time.perf_counter() < deadline_s
         time.sleep(0.01)
+
+
+def test_it_goes_on_without_grants_while_it_is_asked_all_the_time(engine: Engine, ticking: Ticking) -> None:
+    engine.run()
+    deadline_s = time.perf_counter() + 10
+    while engine.ask(lambda: ticking.loop.now_ns) == 0:
+        assert time.perf_counter() < deadline_s
+        time.sleep(0.01)
+
+
+def test_a_command_whose_caller_has_given_up_is_passed_over(engine: Engine) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        entered.set()
+        go_on.wait(10)
+
+    engine.post(wait)
+    assert entered.wait(10)
+    ran: list[int] = []
+    given_up = engine.post(lambda: ran.append(1))
+    never = engine.run_background(lambda _enough: True)
+    assert given_up.cancel() and never.cancel()
+    go_on.set()
+    assert engine.ask(lambda: "alive") == "alive"
+    assert (ran, engine.status.mode) == ([], Mode.PAUSED)
+
+
+def test_a_failed_check_is_told_by_its_kind(engine: Engine, ticking: Ticking) -> None:
+    with patch.object(ticking.loop, "run_next", side_effect=AssertionError):
+        engine.express()
+        eventually(lambda: engine.status.mode is Mode.FAILED, engine)
+    assert engine.status.error == "The session stopped at 0.000 s: AssertionError()"
 
 
 def test_a_closed_engine_refuses_commands_instead_of_never_answering(ticking: Ticking) -> None:
