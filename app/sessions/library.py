@@ -9,7 +9,7 @@ from app.environment.paths import sessions_folder
 from broker_core.errors import BrokerError
 from broker_core.recording import schema
 from broker_core.recording.lock import is_recording
-from broker_core.recording.metadata import CRASHED, FAILED, FINISHED, RUNNING, STOPPED, read_metadata
+from broker_core.recording.metadata import CRASHED, FAILED, FINISHED, RUNNING, STOPPED, Metadata, read_metadata
 from widgets.formats import duration
 from widgets.i18n import mark, tr
 
@@ -58,7 +58,7 @@ class Library:
         return [entry for entry in self.entries() if entry.left_open]
 
 
-def start_of(metadata: schema.Metadata) -> datetime | None:
+def start_of(metadata: Metadata) -> datetime | None:
     """When a session began, in the time zone of this computer; None if that cannot be read."""
     try:
         return datetime.fromisoformat(metadata.started_at).astimezone()

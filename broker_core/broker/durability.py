@@ -41,18 +41,10 @@ class Durability:
         self, now_ns: int, log: PartitionLog, end_offset: int, reply: Reply[T], result: Callable[[int], T]
     ) -> None:
         """Resolve `reply` with `result(time)` once everything below `end_offset` is as durable as the log promises."""
-        durable = self.syncs.durable(log, end_offset)
-        if durable.done:
+        if log.high_watermark >= end_offset:
             reply.resolve(result(now_ns))
-            return
-
-        def synced(_done: Reply[None]) -> None:
-            if durable.error is not None:
-                reply.fail(durable.error)
-            else:
-                reply.resolve(result(max(now_ns, self.syncs.synced_ns)))
-
-        durable.then(synced)
+        else:
+            self.settle_all(now_ns, [(log, end_offset)], reply, result)
 
     def settle_all(
         self, now_ns: int, ends: Iterable[tuple[PartitionLog, int]], reply: Reply[T], result: Callable[[int], T]

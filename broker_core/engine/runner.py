@@ -287,7 +287,7 @@ class Engine:
     def _work(self) -> None:
         while True:
             with self._wake:
-                if not self._ready_locked():
+                if not (self._budget_s > 0 or self._commands or self._closing):
                     self._wake.wait(self._ungranted_at_s - time.perf_counter() if self._shared else self._idle_s())
                 if self._closing and not self._commands:
                     return
@@ -302,9 +302,6 @@ class Engine:
             ended = time.perf_counter()
             self.worked_s += ended - started
             self._ungranted_at_s = ended + GRANT_TIMEOUT_S
-
-    def _ready_locked(self) -> bool:
-        return bool(self._budget_s > 0 or self._commands or self._closing or (not self._shared and self._idle_s() == 0))
 
     def _idle_s(self) -> float:
         if self._mode in {Mode.EXPRESS, Mode.BACKGROUND}:

@@ -29,14 +29,12 @@ class HiddenHosts:
         self._pattern = re.compile(f"{_ADDRESS}|{named}")
 
     def text(self, text: str) -> str:
-        return self._pattern.sub(lambda found: self._named(found.group()), text)
+        """`text` with a name of ours for each address."""
+        return self._pattern.sub(lambda found: self._called.setdefault(found[0], f"host-{len(self._called) + 1}"), text)
 
     def struct(self, value: S) -> S:
         """`value` with `text` of every text in it, but for the keys of dicts."""
         return msgspec.convert(self._plain(msgspec.to_builtins(value, builtin_types=(bytes,))), type(value))
-
-    def _named(self, address: str) -> str:
-        return self._called.setdefault(address, f"host-{len(self._called) + 1}")
 
     def _plain(self, value: Any) -> Any:
         match value:

@@ -152,7 +152,7 @@ class TransactionCoordinator:
             return Reply.of(None)
         with transaction.unless_refused():
             if begins:
-                self._begin(now_ns, transaction)
+                transaction.begin(now_ns, self._unix_ms(now_ns))
             known.update(new)
             written = self._write(now_ns, transaction)
         if begins:
@@ -442,12 +442,6 @@ class TransactionCoordinator:
             if known.pop(transaction.transactional_id, None) is not None:
                 known[transaction.transactional_id] = transaction
         return written
-
-    def _begin(self, now_ns: int, transaction: Transaction) -> None:
-        transaction.move(TransactionState.ONGOING)
-        transaction.clear()
-        transaction.previous_epoch, transaction.replaced = NO_EPOCH, None
-        transaction.started_ms, transaction.started_ns = self._unix_ms(now_ns), now_ns
 
     def _began(self, now_ns: int, transaction: Transaction) -> None:
         """Its beginning is written."""

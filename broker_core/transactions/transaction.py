@@ -151,6 +151,12 @@ class Transaction:
         assert self.state in VALID_PREVIOUS[state], (self.transactional_id, self.state, state)
         self.state = state
 
+    def begin(self, started_ns: int, started_ms: int) -> None:
+        self.move(TransactionState.ONGOING)
+        self.clear()
+        self.previous_epoch, self.replaced = NO_EPOCH, None
+        self.started_ms, self.started_ns = started_ms, started_ns
+
     def clear(self) -> None:
         self.started_ms = 0
         self.cause = ""

@@ -321,7 +321,7 @@ class ClientSide(_Side):
         flight = Flight(key, version, header.correlation_id, served, self._ports.observer.wants(key))
         if key in _SECRET and self._ports.authenticates:
             self._authenticate(header, frame, flight)
-        elif self._ports.client_faults.any and key not in _UNDISTURBED:
+        elif self._ports.client_faults.any and key not in _UNDISTURBED and rewriting.newest(key) >= version:
             self._judge(header, frame, flight, came_ns)
         else:
             self._pass(frame, flight, came_ns)
@@ -352,9 +352,6 @@ class ClientSide(_Side):
 
     def _judge(self, header: Header, frame: bytes, flight: Flight, came_ns: int) -> None:
         ports, faults = self._ports, self._ports.client_faults
-        if rewriting.newest(header.api_key) < header.version:  # what cannot be read cannot be chosen
-            self._pass(frame, flight, came_ns)
-            return
         client, request = request_of(header, memoryview(frame)[4:], _MOST_ELEMENTS)
         host, port = self._here()
         node = {"node_id": 0, "broker_id": 0, "host": host, "port": port}

@@ -153,10 +153,8 @@ class TrafficReader:
             else:
                 self._read(each)
         self._settle(now_ns)
-        return (
-            self._take_events(),
-            f"{missed:,} requests and answers passed that nobody had time to read" if missed else "",
-        )
+        gap = f"{missed:,} requests and answers passed that nobody had time to read" if missed else ""
+        return self._take_events(), gap
 
     @property
     def is_settled(self) -> bool:
@@ -240,9 +238,8 @@ class TrafficReader:
             return
         try:
             if not seen.is_answer:
-                _client, asked = request_of(
-                    header_of(memoryview(seen.frame)[4:]), memoryview(seen.frame)[4:], _MOST_ELEMENTS
-                )
+                frame = memoryview(seen.frame)[4:]
+                _client, asked = request_of(header_of(frame), frame, _MOST_ELEMENTS)
                 if key != PRODUCE or asked.acks:
                     self._in_flight[number, seen.correlation_id] = key, asked
                 if len(self._in_flight) > _MOST_UNANSWERED:

@@ -333,8 +333,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _disturbed(self, request: RequestInProgress, fault: ClientFault, now_ns: int, size_bytes: int) -> Answer:
         """The answer to a request that `fault` affects; `Waiting` if it is delayed."""
-        what = f"fault {fault.name}: {fault.what}"
-        self._record.failed(what)
+        self._record.failed(f"fault {fault.name}: {fault.what}")
         if fault.effect == "hold":
             ended = self._context.host.broker.client_faults.ended(fault.name)
             return Waiting(ended, lambda _ended, later_ns: self._handled(request, later_ns))
@@ -345,7 +344,7 @@ class KafkaConnection(asyncio.Protocol):
             return self._handled(request, now_ns)
         body = self._refused(request, KAFKA_ERRORS[fault.answer]) if fault.answer else None
         if body is None:
-            raise DroppedError(what)
+            raise DroppedError
         return body
 
     def _refused(self, request: RequestInProgress, code: int) -> Body | None:
@@ -398,12 +397,10 @@ class KafkaConnection(asyncio.Protocol):
 
     def _answer_nothing(self, request: RequestInProgress) -> None:
         if request.fault is not None and request.fault.effect == "lose_reply":
-            self._count(0)
-            self._transport.close()
-        else:
-            request.throttle_ms = self._throttle_ms(request, 0)
-            self._count(0)
-            self._done(request)
+            raise DroppedError
+        request.throttle_ms = self._throttle_ms(request, 0)
+        self._count(0)
+        self._done(request)
 
     def _answer_from_worker(self, request: RequestInProgress, make: Callable[[], Body]) -> None:
         def work() -> tuple[Body, list[Data]]:
@@ -441,9 +438,7 @@ class KafkaConnection(asyncio.Protocol):
         if fault is not None and fault.effect in {"lose_reply", "cut_reply"}:
             if fault.effect == "cut_reply":
                 self._transport.write(b"".join(frame)[: size_bytes // 2])
-            self._count(0)
-            self._transport.close()
-            return
+            raise DroppedError
         self._record.bytes_out += size_bytes
         self._count(size_bytes)  # before the client knows
         done = partial(self._done, request)

@@ -7,6 +7,7 @@ reply has no place for an error gets no reply: None.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -93,16 +94,9 @@ def _fetch(call: Refusable, request: Any, code: int) -> Body:
     return {"responses": told}  # the session has ended: the client begins another
 
 
-def _offset_commit(_call: Refusable, request: Any, code: int) -> Body:
+def _by_partition(_call: Refusable, request: Any, code: int, **more: Any) -> Body:
     def row(_topic: str, asked: Any) -> Body:
-        return {"partition_index": asked.partition_index, "error_code": code}
-
-    return {"topics": [*by_partition(request.topics, row)]}
-
-
-def _list_offsets(_call: Refusable, request: Any, code: int) -> Body:
-    def row(_topic: str, asked: Any) -> Body:
-        return {"partition_index": asked.partition_index, "error_code": code, "leader_epoch": -1}
+        return {"partition_index": asked.partition_index, "error_code": code, **more}
 
     return {"topics": [*by_partition(request.topics, row)]}
 
@@ -125,8 +119,8 @@ def _find_coordinator(_call: Refusable, request: Any, code: int) -> Body:
 _SPECIAL: dict[str, Callable[[Refusable, Any, int], Body]] = {
     "Produce": _produce,
     "Fetch": _fetch,
-    "ListOffsets": _list_offsets,
-    "OffsetCommit": _offset_commit,
+    "ListOffsets": partial(_by_partition, leader_epoch=-1),
+    "OffsetCommit": _by_partition,
     "Metadata": _metadata,
     "OffsetFetch": lambda call, request, code: refused_offset_fetch(call.version, request, code),
     "FindCoordinator": _find_coordinator,

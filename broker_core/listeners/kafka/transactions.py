@@ -105,7 +105,6 @@ def _producer_body(error: int, identity: Identity | None) -> Body:
 
 _FENCED_FROM = 2  # in AddPartitionsToTxn, AddOffsetsToTxn and EndTxn
 _FIRST_WITH_MANY = 4
-_Added = Reply[None] | BrokerError
 
 
 @api("AddPartitionsToTxn", 24, 0, 5)
@@ -124,7 +123,7 @@ def _add_partitions_to_txn(call: Call, request: AddPartitionsToTxnRequest) -> An
         def one(_reply: Reply[Any], _now_ns: int) -> Mapping[str, Any]:
             return {"results_by_topic_v3_and_below": _rows(call, topics, judged, added)}
 
-        return Waiting(_settled(added), one)
+        return Waiting(added, one)
     if len(request.transactions) > FEW_ELEMENTS:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{len(request.transactions)} transactions in one request")
     found = [
@@ -139,16 +138,13 @@ def _add_partitions_to_txn(call: Call, request: AddPartitionsToTxnRequest) -> An
         ]
         return {"results_by_transaction": rows}
 
-    return Waiting(all_done([_settled(added) for _, _, added in found]), many)
-
-
-def _settled(added: _Added) -> Reply[None]:
-    return Reply.of(None) if isinstance(added, BrokerError) else added
+    return Waiting(all_done([added for _, _, added in found]), many)
 
 
 def _add(
     call: Call, transactional_id: str, identity: Identity, topics: Any, *, verify_only: bool
-) -> tuple[dict[TopicPartition, int], _Added]:
+) -> tuple[dict[TopicPartition, int], Reply[None]]:
+    """The errors of partitions, and the reply of those that are added, if it was asked to add them."""
     judged: dict[TopicPartition, int] = {}
     places = [(topic.name, number) for topic in topics for number in topic.partitions]
     transactions = call.broker.transactions
@@ -167,7 +163,9 @@ def _add(
             return judged, Reply.of(None)
         return judged, transactions.add_partitions(call.now_ns, transactional_id, identity, places)
     except BrokerError as error:
-        return judged, error
+        refused: Reply[None] = Reply()
+        refused.fail(error)
+        return judged, refused
 
 
 def _check(call: Call, place: TopicPartition) -> None:
@@ -184,8 +182,8 @@ def _verify(call: Call, identity: Identity, place: TopicPartition) -> None:
         raise BrokerError(ErrorCode.TRANSACTION_ABORTABLE, error.about) from error
 
 
-def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], added: _Added) -> list[Body]:
-    failed = _code_of(call, added if isinstance(added, BrokerError) else added.error, _FENCED_FROM)
+def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], added: Reply[None]) -> list[Body]:
+    failed = _code_of(call, added.error, _FENCED_FROM)
 
     def row(topic: str, number: int) -> Body:
         return {"partition_index": number, "partition_error_code": failed or judged.get((topic, number), 0)}
