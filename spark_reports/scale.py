@@ -41,7 +41,7 @@ class Scale(NamedTuple):
         """The number of the bucket; what happened at the very end belongs to the last one."""
         return min((start_ns - self.from_ns) // self.width_ns, self.buckets - 1)
 
-    def spark_start(self, time: str) -> Column:
+    def spark_bucket_start(self, time: str) -> Column:
         """The beginning of the bucket of `time`. Everything before `from_ns` is in one bucket that ends there."""
         from pyspark.sql import functions as F
 
@@ -50,12 +50,18 @@ class Scale(NamedTuple):
         last = F.lit(self.last_ns - self.from_ns)
         return (F.least(F.greatest(begins, F.lit(-self.width_ns)), last) + self.from_ns).cast("bigint")
 
-    def start_of(self, time: str) -> pl.Expr:
+    def polars_bucket_start(self, time: str) -> pl.Expr:
         """The same for results."""
         import polars as pl
 
         after = pl.col(time) - self.from_ns
         return (after - after % self.width_ns).clip(-self.width_ns, self.last_ns - self.from_ns) + self.from_ns
+
+    def polars_bucket_starts(self, first: str, last: str) -> pl.Expr:
+        """The beginnings of all buckets from that of the time `first` to that of `last`, as a list."""
+        import polars as pl
+
+        return pl.int_ranges(self.polars_bucket_start(first), self.polars_bucket_start(last) + 1, self.width_ns)
 
 
 def scale_of(duration_ns: int, from_ns: int | None = None, to_ns: int | None = None) -> Scale:

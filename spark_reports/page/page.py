@@ -11,6 +11,7 @@ from spark_reports.findings.verdict import verdict
 from spark_reports.page.charts import chart_data
 from spark_reports.page.document import ALL_FILES, document, moment
 from spark_reports.page.figures import first_figures, key_figures
+from spark_reports.passes.kinds import MEASURES
 from spark_reports.pipeline.collect import Made
 from spark_reports.request.assertions import AssertionVerdict
 from spark_reports.request.parts import EVERY, PARTS, in_order, titles
@@ -19,7 +20,6 @@ from spark_reports.sessions.session import SessionInfo
 
 MOST_OPEN = 3  # findings that the page begins with, with what to do about them
 OVER_TIME = ("throughput", "latency", "lag", "queues", "backpressure")
-_MEASURES = ("delivered", "acknowledged", "replayed", "replayed and acknowledged")
 
 
 def render(
@@ -80,4 +80,4 @@ def _cluster(info: SessionInfo) -> dict[str, Any]:
 
 def _latencies(tables: Tables) -> Rows:
     rows = [*tables["latency"], *tables["latency_by_group"]]
-    return sorted(rows, key=lambda row: _MEASURES.index(row["measure"]))
+    return sorted(rows, key=lambda row: MEASURES.index(row["measure"]))

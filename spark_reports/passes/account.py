@@ -20,7 +20,7 @@ _SHARED = pl.col("series").is_null() | _KIND.is_in(["redriven", "purged"])
 #: What was delivered before may be delivered no more.
 _RESTARTS = _KIND.is_in(["topic_created", "topic_deleted", "queue_created", "group_state"])
 _EVENT = ("series", "row", *MESSAGES)  # what events are made of
-_ORDER = ("stretch", "place", "turn", "phase")
+_ORDER = ("shared_events", "place", "unusual_events", "phase")
 _IS_FIRST = (_KIND == "delivered") & (pl.col("attempt") == 1).fill_null(False)
 
 
@@ -32,17 +32,17 @@ def merged(events: pl.DataFrame) -> pl.DataFrame:
     """
     phase = _KIND.replace_strict(_PHASES, default=-1, return_dtype=pl.Int8)
     gives = _KIND.is_in(_GIVES)
-    given = pl.when(gives).then(_END).otherwise(0).cum_max().over("epoch", "reader")
-    reached = _END.cum_max().shift(1).over("epoch", "reader").fill_null(0)
+    delivered_end = pl.when(gives).then(_END).otherwise(0).cum_max().over("restarts", "reader")
+    end_before = _END.cum_max().shift(1).over("restarts", "reader").fill_null(0)
     is_usual = (phase >= 0) & ((_KIND != "delivered") | _IS_FIRST) & ~_SHARED
-    is_usual &= ~gives | (reached <= _OFFSET)
-    is_usual &= (phase != 2) | (given >= _END)
+    is_usual &= ~gives | (end_before <= _OFFSET)
+    is_usual &= (phase != 2) | (delivered_end >= _END)
     rows = (
         events.filter(~_KIND.is_in(_NO_ACCOUNT))
-        .with_columns(epoch=_RESTARTS.cum_sum(), stretch=_SHARED.cum_sum())  # how many there were so far
+        .with_columns(restarts=_RESTARTS.cum_sum(), shared_events=_SHARED.cum_sum())  # how many there were so far
         .with_columns(is_usual=is_usual, place=pl.when(_SHARED).then(-1).otherwise("place"))
         .with_columns(
-            turn=(~pl.col("is_usual")).cum_sum().over("place") + pl.col("stretch"),
+            unusual_events=(~pl.col("is_usual")).cum_sum().over("place") + pl.col("shared_events"),
             phase=pl.when("is_usual").then(phase).otherwise(-1),
         )
         .select(*_EVENT, *_ORDER, "is_usual")
@@ -51,14 +51,14 @@ def merged(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranges(usual: pl.DataFrame) -> pl.DataFrame:
-    """One event for those of a series, turn and phase whose ranges follow one another."""
+    """One event for those of a series, `unusual_events` and phase whose ranges follow one another."""
     # Who has published it is no matter.
     series = pl.when(pl.col("phase") == 0).then(-1 - pl.col("place")).otherwise("series").cast(pl.Int64)
-    key, sums = pl.col("key"), ("count", "seq", "time_ns")  # one number is sorted sooner than two
-    rows = usual.select("offset", *sums, key=series * 2**32 + pl.col("turn"), at=pl.int_range(pl.len()))
-    begins = ((key != key.shift(1)) | (_END.shift(1) != _OFFSET)).fill_null(True)
+    sort_key, sums = pl.col("sort_key"), ("count", "seq", "time_ns")  # one number is sorted sooner than two
+    rows = usual.select("offset", *sums, sort_key=series * 2**32 + pl.col("unusual_events"), at=pl.int_range(pl.len()))
+    begins = ((sort_key != sort_key.shift(1)) | (_END.shift(1) != _OFFSET)).fill_null(True)
     ranges = (
-        rows.sort("key", "offset", maintain_order=True)
+        rows.sort("sort_key", "offset", maintain_order=True)
         .group_by(begins.cum_sum().alias("range"), maintain_order=True)
         .agg(pl.col("count").sum(), pl.col("seq", "time_ns").min(), pl.col("at").first())
     )
@@ -69,10 +69,10 @@ def moves(events: pl.DataFrame, kinds: Iterable[str]) -> pl.DataFrame:
     """The events by which partitions get and lose their readers; between two, the first and last delivery of a
     series.
     """
-    given = _KIND == "delivered"
-    rows = events.filter(_KIND.is_in(list(kinds))).with_columns(turn=(~given).cum_sum())
-    ends = rows.filter(given).group_by("turn", "series").agg(first=pl.col("seq").min(), last=pl.col("seq").max())
-    return rows.filter(~given | pl.col("seq").is_in(pl.concat([ends["first"], ends["last"]]).implode()))
+    is_delivery, seq = _KIND == "delivered", pl.col("seq")
+    rows = events.filter(_KIND.is_in(list(kinds))).with_columns(owner_changes=(~is_delivery).cum_sum())
+    ends = rows.filter(is_delivery).group_by("owner_changes", "series").agg(first=seq.min(), last=seq.max())
+    return rows.filter(~is_delivery | seq.is_in(pl.concat([ends["first"], ends["last"]]).implode()))
 
 
 def unknown_keys(events: pl.DataFrame) -> int:

@@ -25,7 +25,7 @@ def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
     steady = F.regexp_replace(F.col("cause"), r"is full: \S+ of \S+", "is full: n of n")
     keys["cause"] = F.when(F.col("kind").isin(*_TOLD), steady).otherwise("")
     return messages.groupBy(
-        scale.spark_start("time_ns").alias("start_ns"), *(key.alias(name) for name, key in keys.items())
+        scale.spark_bucket_start("time_ns").alias("start_ns"), *(key.alias(name) for name, key in keys.items())
     ).agg(
         F.count("*").alias("events"),
         F.sum("count").alias("messages"),

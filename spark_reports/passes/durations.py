@@ -41,6 +41,6 @@ def latency_buckets(messages: DataFrame, replays: DataFrame | None, scale: Scale
     return waits.groupBy(
         measure.alias("measure"),
         *("topic", "group"),
-        scale.spark_start("time_ns").alias("start_ns"),
+        scale.spark_bucket_start("time_ns").alias("start_ns"),
         F.when(duration < 1, ZERO_BUCKET).otherwise(bucket).alias("log_bucket"),
     ).agg(F.sum("count").alias("messages"), F.max(duration).alias("max_ns"))

@@ -15,7 +15,7 @@ _KIND, _TIME = pl.col("kind"), pl.col("time_ns")
 _ENDS = _KIND.is_in(ENDS_IN_FLIGHT)
 _CHANGES = ("change", "lease", "out", "done")  # of a step
 _STEP = ("worker", "time_ns", *_CHANGES)
-_SUMS = ("busy_ns", "held", "leased", "done", "worked_ns")
+_SUMS = ("busy_ns", "in_flight_message_ns", "leased_message_ns", "done", "worked_ns")
 
 
 class InFlightTime:
@@ -45,10 +45,10 @@ class InFlightTime:
         self._counted_rows.append(self._count(rows.drop_nulls("next_ns")))
 
     def counted(self) -> pl.DataFrame:
-        """Per worker and time bucket, in nanoseconds: `busy_ns`, with at least one message in flight; `held`, and
-        `leased` with what it had lost, messages x ns; the messages `done` and the time they took, `worked_ns`. Per
-        worker and duration (`log_bucket`; `start_ns` is null) the messages done in it. Bound: workers x (241 buckets +
-        some 300 durations).
+        """Per worker and time bucket, in nanoseconds: `busy_ns`, with at least one message in flight;
+        `in_flight_message_ns`, messages x time, and `leased_message_ns` with what it had lost; the messages `done` and
+        the time they took, `worked_ns`. Per worker and duration (`log_bucket`; `start_ns` is null) the messages done in
+        it. Bound: workers x (241 buckets + some 300 durations).
         """
         until_end = self._lasting(self._last_rows.clear()).with_columns(next_ns=pl.lit(self._scale.to_ns))
         counted = pl.concat([*self._counted_rows, self._count(until_end)])
@@ -137,8 +137,8 @@ class InFlightTime:
                 ),
             )
             .filter(pl.col("next_ns") >= pl.col("began_ns"))
-            .with_columns(first=scale.start_of("began_ns"), last_ns=last_ns)
-            .with_columns(start_ns=pl.int_ranges("first", scale.start_of("last_ns") + 1, scale.width_ns))
+            .with_columns(first=scale.polars_bucket_start("began_ns"), last_ns=last_ns)
+            .with_columns(start_ns=pl.int_ranges("first", scale.polars_bucket_start("last_ns") + 1, scale.width_ns))
             .explode("start_ns", empty_as_null=False, keep_nulls=False)
             .with_columns(
                 long=pl.min_horizontal("next_ns", until) - pl.max_horizontal("began_ns", "start_ns"),
@@ -148,8 +148,8 @@ class InFlightTime:
                 *("worker", "start_ns"),
                 log_bucket=pl.when("own").then(pl.when(each < 1).then(ZERO_BUCKET).otherwise(bucket)),
                 busy_ns=pl.when(pl.col("in_flight") > 0).then("long").otherwise(0),
-                held=pl.col("in_flight").clip(lower_bound=0).cast(pl.Float64) * long,
-                leased=pl.col("in_lease").clip(lower_bound=0).cast(pl.Float64) * long,
+                in_flight_message_ns=pl.col("in_flight").clip(lower_bound=0).cast(pl.Float64) * long,
+                leased_message_ns=pl.col("in_lease").clip(lower_bound=0).cast(pl.Float64) * long,
                 done=pl.when("own").then("done").otherwise(0),
                 worked_ns=pl.when("own").then(each * pl.col("done")).otherwise(0.0),
             )

@@ -17,12 +17,12 @@ class Part(NamedTuple):
     has_causes: bool = False
 
 
-#: Why a group or queue was behind: what came, who was there, what its members did, and what else was going on.
-_CAUSES = (
+#: Tables, and below passes, that parts with `has_causes` ask for besides their own.
+_TABLES_OF_CAUSES = (
     *("consumers", "consumers_over_time", "deleted_unread", "hot_keys", "lag", "leases", "markers", "ownership"),
     *("queues", "rebalances", "redeliveries", "stable_waits", "throughput", "unserved"),
 )
-_OF_CAUSES = ("control", "rollup", "held", "hot_keys", "published_in_pauses", "folded_events")
+_PASSES_OF_CAUSES = ("control", "rollup", "held", "hot_keys", "published_in_pauses", "folded_events")
 
 #: By name, in the order of the page.
 PARTS: Final = {name: Part(**row) for name, row in resources.table("report", "parts.toml").items()}
@@ -46,12 +46,12 @@ def tables_of(names: Collection[str]) -> frozenset[str]:
 
 def made_for(names: Collection[str]) -> frozenset[str]:
     """The tables that are made for these parts, those included that only their findings ask for."""
-    causes = _CAUSES if any(PARTS[name].has_causes for name in names) else ()
+    causes = _TABLES_OF_CAUSES if any(PARTS[name].has_causes for name in names) else ()
     return tables_of(names) | {table for name in names for table in PARTS[name].asks} | set(causes)
 
 
 def passes_of(names: Collection[str]) -> frozenset[str]:
-    of_causes = _OF_CAUSES if any(PARTS[name].has_causes for name in names) else ()
+    of_causes = _PASSES_OF_CAUSES if any(PARTS[name].has_causes for name in names) else ()
     return frozenset(each for name in names for each in PARTS[name].passes) | set(of_causes)
 
 

@@ -58,14 +58,11 @@ def _messages(kinds: tuple[str, ...]) -> list[pl.Expr]:
 
 def over_time(blocks: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Per topic and time bucket: producer-nanoseconds blocked, messages rejected and dropped; without quiet ones."""
-    width_ns = scale.width_ns
     columns = ("topic", "start_ns", "blocked_ns", "rejected", "dropped")
     none = pl.lit(0, pl.Int64)
-    end = pl.min_horizontal("to_ns", pl.col("start_ns") + width_ns)
+    end = pl.min_horizontal("to_ns", pl.col("start_ns") + scale.width_ns)
     shares = (
-        blocks.with_columns(
-            start_ns=pl.int_ranges(scale.start_of("from_ns"), scale.start_of("to_ns") + width_ns, width_ns)
-        )
+        blocks.with_columns(start_ns=scale.polars_bucket_starts("from_ns", "to_ns"))
         .explode("start_ns", empty_as_null=False, keep_nulls=False)
         .with_columns(blocked_ns=end - pl.max_horizontal("from_ns", "start_ns"), rejected=none, dropped=none)
         .select(columns)

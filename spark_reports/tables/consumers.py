@@ -37,8 +37,9 @@ def consumers(
     present = presence.group_by(CLIENT).agg(
         pl.col("from_ns").min(), pl.col("to_ns").max(), (pl.col("to_ns") - pl.col("from_ns")).sum().alias("there_ns")
     )
-    in_flight = in_flight_time.drop_nulls("start_ns").group_by(CLIENT).agg(pl.col("busy_ns", "held").sum())
-    members = ownership.select("group").unique().with_columns(assigned=pl.lit(True))
+    sums = pl.col("busy_ns", "in_flight_message_ns").sum()
+    in_flight = in_flight_time.drop_nulls("start_ns").group_by(CLIENT).agg(sums)
+    assigned_groups = ownership.select("group").unique().with_columns(assigned=pl.lit(True))
     own = detailed.filter((kind == "client_started") & pl.col("held_from").is_null())["client"].unique()
     there_ns = pl.col("there_ns")
     busy = pl.min_horizontal(pl.col("busy_ns").fill_null(0), there_ns)
@@ -46,14 +47,14 @@ def consumers(
     for other in (counted, in_flight, _covered(ownership), _each(in_flight_time)):
         found = found.join(other, on=CLIENT, how="left")
     return (
-        found.join(members, on="group", how="left")
+        found.join(assigned_groups, on="group", how="left")
         .with_columns(
             with_partitions_ns=pl.when(pl.col("assigned")).then(pl.col("covered_ns").fill_null(0)),
             busy_ns=busy,
             idle_ns=there_ns - busy,
             utilisation=pl.when(there_ns > 0).then(busy / there_ns).otherwise(0.0),
             outside=~pl.col("client").is_in(own.implode()),
-            in_hand=pl.when(there_ns > 0).then(pl.col("held").fill_null(0.0) / there_ns).otherwise(0.0),
+            in_hand=pl.when(there_ns > 0).then(pl.col("in_flight_message_ns").fill_null(0.0) / there_ns).otherwise(0.0),
         )
         .with_columns(pl.col(_COUNTED).fill_null(0))
         .sort("utilisation", *CLIENT, descending=[True, False, False])
@@ -62,9 +63,9 @@ def consumers(
 
 def _each(in_flight_time: pl.DataFrame) -> pl.DataFrame:
     """Percentiles of the time that a message took each reader."""
-    counted = in_flight_time.select(*CLIENT, "log_bucket", messages="done", max_ns=pl.lit(None, pl.Int64))
+    durations = in_flight_time.select(*CLIENT, "log_bucket", messages="done", max_ns=pl.lit(None, pl.Int64))
     asked = (quantile_ns(share).alias(name) for name, share in (("each_p50_ns", 0.5), ("each_p99_ns", 0.99)))
-    return ranked(counted.drop_nulls("log_bucket"), *CLIENT).group_by(CLIENT).agg(asked)
+    return ranked(durations.drop_nulls("log_bucket"), *CLIENT).group_by(CLIENT).agg(asked)
 
 
 def _covered(ownership: pl.DataFrame) -> pl.DataFrame:
@@ -91,7 +92,7 @@ def over_time(in_flight_time: pl.DataFrame, presence: pl.DataFrame, scale: Scale
     """
     present = (
         presence.with_columns(last_ns=pl.max_horizontal(pl.col("to_ns") - 1, "from_ns"))
-        .with_columns(start_ns=pl.int_ranges(scale.start_of("from_ns"), scale.start_of("last_ns") + 1, scale.width_ns))
+        .with_columns(start_ns=scale.polars_bucket_starts("from_ns", "last_ns"))
         .explode("start_ns", empty_as_null=False, keep_nulls=False)
         .with_columns(end_ns=pl.min_horizontal("to_ns", pl.col("start_ns") + scale.width_ns))
         .group_by(*CLIENT, "start_ns")
@@ -102,7 +103,7 @@ def over_time(in_flight_time: pl.DataFrame, presence: pl.DataFrame, scale: Scale
         .join(present, on=[*CLIENT, "start_ns"], how="full", coalesce=True)
         .with_columns(
             pl.col("there_ns", "busy_ns", "done").fill_null(0),
-            in_hand=pl.col("held").fill_null(0.0) / scale.width_ns,
+            in_hand=pl.col("in_flight_message_ns").fill_null(0.0) / scale.width_ns,
             each_ns=pl.when(pl.col("done") > 0).then(pl.col("worked_ns") / pl.col("done")),
         )
         .filter(pl.col("group") != "")

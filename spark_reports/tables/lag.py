@@ -77,13 +77,13 @@ def _ends(rollup: pl.DataFrame) -> pl.DataFrame:
 
 def _deleted(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Where each partition begins, at the end of each bucket in which it was cut."""
-    cut = deletions(detailed).select("topic", "partition", start_ns=scale.start_of("time_ns"), deleted="end")
+    cut = deletions(detailed).select("topic", "partition", start_ns=scale.polars_bucket_start("time_ns"), deleted="end")
     return cut.group_by("topic", "partition", "start_ns").agg(pl.col("deleted").max())
 
 
 def _began(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     began = detailed.filter(pl.col("kind") == "reading_began").select(
-        *PLACE, "seq", start_ns=scale.start_of("time_ns"), began_offset="offset"
+        *PLACE, "seq", start_ns=scale.polars_bucket_start("time_ns"), began_offset="offset"
     )
     return began.group_by(*PLACE, "start_ns").agg(pl.col("began_offset").sort_by("seq").last())
 
@@ -94,7 +94,7 @@ def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl
     commits = rollup.filter(is_commit & (pl.col("group") != pl.col("topic"))).select(
         *PLACE, "start_ns", committed="end_offset", seq="last_seq"
     )
-    moved = resets(detailed).select(*PLACE, start_ns=scale.start_of("time_ns"), committed="new", seq="seq")
+    moved = resets(detailed).select(*PLACE, start_ns=scale.polars_bucket_start("time_ns"), committed="new", seq="seq")
     # A subscription or share group has no offset that it has come to: what it has not finished is in `queues`.
     commits = commits.join(queues.subscriptions(detailed), left_on="group", right_on="queue", how="anti")
     last = pl.col("committed").sort_by("seq").last()

@@ -39,7 +39,7 @@ def queues(rollup: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.Data
     own = rollup.filter((pl.col("group") == pl.col("topic")) & (pl.col("group") != ""))
     names = own.select(queue="group").unique()
     others = control.filter(kind.is_in(["user_action", "damage"]) & (pl.col("count") > 0)).select(
-        "kind", "topic", "to_topic", start_ns=scale.start_of("time_ns"), messages="count"
+        "kind", "topic", "to_topic", start_ns=scale.polars_bucket_start("time_ns"), messages="count"
     )
     moved = pl.concat([others, rollup.select(others.columns)])
     here = moved.join(names, left_on="topic", right_on="queue").select(
@@ -74,8 +74,7 @@ def _subscribed(rollup: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
 def grid(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Every row of `rows` once per time bucket, with `start_ns`, in order of time, and for what came before `scale`."""
     first = scale.from_ns - (scale.width_ns if scale.from_ns else 0)
-    end = scale.from_ns + scale.buckets * scale.width_ns
-    starts = pl.int_range(first, end, scale.width_ns, dtype=pl.Int64, eager=True).alias("start_ns")
+    starts = pl.int_range(first, scale.last_ns + 1, scale.width_ns, dtype=pl.Int64, eager=True).alias("start_ns")
     return rows.sort(rows.columns).join(starts.to_frame(), how="cross")
 
 
@@ -105,7 +104,7 @@ def leases(rollup: pl.DataFrame, control: pl.DataFrame, in_flight_time: pl.DataF
     )
     leased = in_flight_time.drop_nulls("start_ns").group_by("group", "client")
     return (
-        counted.join(leased.agg(held_ns=pl.col("leased").sum()), on=["group", "client"], how="left")
+        counted.join(leased.agg(held_ns=pl.col("leased_message_ns").sum()), on=["group", "client"], how="left")
         .with_columns(
             mean_held_ns=pl.when(pl.col("leased") > 0).then(held / pl.col("leased")),
             in_flight=held.fill_null(0.0) / scale.duration_ns,

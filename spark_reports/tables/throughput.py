@@ -51,8 +51,8 @@ def _rates(scale: Scale, length_ns: int) -> list[pl.Expr]:
 
 def throughput_series(throughput: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """One row per series. The last bucket, which may be shorter, is a peak only if alone."""
-    rate, last_ns = pl.col("messages_per_s"), scale.from_ns + (scale.buckets - 1) * scale.width_ns
-    peak = pl.coalesce(rate.filter(pl.col("start_ns") < last_ns).max(), rate.max())
+    rate = pl.col("messages_per_s")
+    peak = pl.coalesce(rate.filter(pl.col("start_ns") < scale.last_ns).max(), rate.max())
     return (
         throughput.group_by("dimension", "topic", "name")
         .agg(*_SUMS, peak.alias("peak_messages_per_s"))

@@ -88,7 +88,7 @@ def asked(each: pl.DataFrame, scale: Scale) -> pl.DataFrame:
         .head(LOOKED_AT)
         .select(
             *("transaction", "to_ns", "start_seq", "end_seq"),
-            from_ns=scale.start_of("from_ns").clip(upper_bound=pl.col("from_ns")),
+            from_ns=scale.polars_bucket_start("from_ns").clip(upper_bound=pl.col("from_ns")),
             producer="client",
         )
     )
@@ -164,7 +164,7 @@ def _stood(
     given = held.filter(pl.col("group") != "").select("transaction", *place, "reached", "last_ns")
     for log in logs.sort("transaction", "topic", "partition").iter_rows(named=True):
         one = known[log["transaction"]]
-        bucket = pl.DataFrame({"at": [one["from_ns"]]}).select(scale.start_of("at")).item()
+        bucket = pl.DataFrame({"at": [one["from_ns"]]}).select(scale.polars_bucket_start("at")).item()
         here = (pl.col("topic") == log["topic"]) & (pl.col("partition") == log["partition"])
         earlier = read.filter(here & (pl.col("start_ns") < bucket)).group_by("group").agg(pl.col("before").max())
         meanwhile = given.filter(here & (pl.col("transaction") == log["transaction"]))

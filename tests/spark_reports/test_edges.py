@@ -36,7 +36,7 @@ def test_spark_and_python_have_the_same_edges(spark: SparkSession, scale: Scale)
     rows = spark.range(1).selectExpr(f"explode(array({', '.join(f'{at}L' for at in times)})) AS time_ns")
     found = {
         row.time_ns: row.start_ns
-        for row in rows.select("time_ns", scale.spark_start("time_ns").alias("start_ns")).collect()
+        for row in rows.select("time_ns", scale.spark_bucket_start("time_ns").alias("start_ns")).collect()
     }
     assert found == {at: scale.from_ns + scale.bucket(at) * width for at in times}
     assert all(start <= at and (at < start + width or at == scale.to_ns) for at, start in found.items())

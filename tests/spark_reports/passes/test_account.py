@@ -98,7 +98,11 @@ def test_a_session_without_events_and_one_of_a_single_event_have_an_account() ->
 def test_nobody_has_less_than_nothing_in_hand_where_time_goes_back() -> None:
     told = [read(0, 0), read(1, 0, EventKind.ACKNOWLEDGED)]
     made, _ = folded(table(told).with_columns(time_ns=pl.Series([2_000, 1_000])), 1)
-    assert made.in_flight_time.select(pl.col("held", "leased", "busy_ns").min()).row(0) == (0, 0, 0)
+    assert made.in_flight_time.select(pl.col("in_flight_message_ns", "leased_message_ns", "busy_ns").min()).row(0) == (
+        0,
+        0,
+        0,
+    )
 
 
 def test_events_of_a_kind_that_is_not_known_are_passed_over_and_told() -> None:
@@ -116,7 +120,7 @@ def test_events_of_a_kind_that_is_not_known_are_passed_over_and_told() -> None:
 def test_what_a_client_fetches_again_is_in_its_hand_once(slices: int) -> None:
     told = [read(0, 0, EventKind.PUBLISHED), read(1, 0), read(2, 0, cause=FETCHED_AGAIN, attempt=None)]
     made, _ = folded(table([*told, read(3, 0, EventKind.ACKNOWLEDGED)]), slices)
-    assert made.in_flight_time.drop_nulls("start_ns")["held"].sum() == 2_000
+    assert made.in_flight_time.drop_nulls("start_ns")["in_flight_message_ns"].sum() == 2_000
 
 
 def test_a_commit_before_its_delivery_is_not_put_behind_it() -> None:

@@ -72,7 +72,7 @@ def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     after = pl.col("offset") + pl.col("count")
     told = pl.when(pl.col("kind").is_in(_TOLD)).then("cause").otherwise(pl.lit(""))
     return (
-        table.with_columns(start_ns=scale.start_of("time_ns"), cause=told)
+        table.with_columns(start_ns=scale.polars_bucket_start("time_ns"), cause=told)
         .group_by("start_ns", *counts.KEYS)
         .agg(
             pl.len().cast(pl.Int64).alias("events"),
@@ -135,17 +135,21 @@ def in_flight_time(table: pl.DataFrame, lost: pl.DataFrame, scale: Scale) -> pl.
         each.with_columns(began=pl.max_horizontal("time_ns", pl.lit(scale.from_ns)), ends=pl.col("next_ns"))
         .filter(pl.col("ends") >= pl.col("began"))
         .with_columns(last=pl.max_horizontal(pl.col("ends") - 1, "began"))
-        .with_columns(start_ns=pl.int_ranges(scale.start_of("began"), scale.start_of("last") + 1, width))
+        .with_columns(
+            start_ns=pl.int_ranges(scale.polars_bucket_start("began"), scale.polars_bucket_start("last") + 1, width)
+        )
         .explode("start_ns", empty_as_null=False, keep_nulls=False)
         .with_columns(
             until=pl.when(pl.col("start_ns") >= scale.last_ns).then("ends").otherwise(pl.col("start_ns") + width),
-            own=(pl.col("start_ns") == scale.start_of("began")) & (at >= scale.from_ns) & pl.col("each").is_not_null(),
+            own=(pl.col("start_ns") == scale.polars_bucket_start("began"))
+            & (at >= scale.from_ns)
+            & pl.col("each").is_not_null(),
         )
         .with_columns(long=pl.min_horizontal("ends", "until") - pl.max_horizontal("began", "start_ns"))
         .with_columns(
             busy_ns=pl.when(hand > 0).then("long").otherwise(0),
-            held=hand.cast(pl.Float64) * pl.col("long"),
-            leased=pl.col("lease").cast(pl.Float64) * pl.col("long"),
+            in_flight_message_ns=hand.cast(pl.Float64) * pl.col("long"),
+            leased_message_ns=pl.col("lease").cast(pl.Float64) * pl.col("long"),
             done=pl.when("own").then("done").otherwise(0),
             worked_ns=pl.when("own").then(pl.col("each") * pl.col("done")).otherwise(0.0),
             log_bucket=pl.when("own").then(
@@ -155,7 +159,7 @@ def in_flight_time(table: pl.DataFrame, lost: pl.DataFrame, scale: Scale) -> pl.
             ),
         )
     )
-    names = ("busy_ns", "held", "leased", "done", "worked_ns")
+    names = ("busy_ns", "in_flight_message_ns", "leased_message_ns", "done", "worked_ns")
     summed = (pieces.group_by(*by, name).agg(pl.col(names).sum()) for name in ("start_ns", "log_bucket"))
     return pl.concat(list(summed), how="diagonal").filter(
         pl.col("start_ns").is_not_null() | pl.col("log_bucket").is_not_null()
@@ -178,7 +182,7 @@ def late(table: pl.DataFrame, scale: Scale, control: pl.DataFrame | None = None)
             measure=pl.when(old.fill_null(False))
             .then(pl.col("kind").replace_strict(again, default=""))
             .otherwise("kind"),
-            start_ns=scale.start_of("time_ns"),
+            start_ns=scale.polars_bucket_start("time_ns"),
             log_bucket=pl.when(pl.col("duration") < 1).then(-1).otherwise(bucket),
         )
         .group_by("measure", "topic", "group", "start_ns", "log_bucket")

@@ -64,7 +64,7 @@ def test_several_messages_in_hand_are_no_more_than_busy() -> None:
         leased("delivered", 5 * S, 10), leased("lease_expired", 6 * S, 10),
     )  # fmt: skip
     assert busy(table, happened()) == {"w": 3 * S}
-    held = in_flight(table, happened()).drop_nulls("start_ns")["held"].sum()
+    held = in_flight(table, happened()).drop_nulls("start_ns")["in_flight_message_ns"].sum()
     assert held == pytest.approx(9 * S + 2 * S + S)
 
 
