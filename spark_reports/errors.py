@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 _FILE = re.compile(r"(?:Encountered error|Error) while reading file (?:file:(?://)?)?(\S+)")
-_CAUSE = re.compile(r"^(?:Caused by: |: )?(?:[\w$]+\.)+(\w*(?:Exception|Error)\w*)(?:: (.+))?$", re.MULTILINE)
+_WRAPPED = r'^(?:Caused by: |Exception in thread "[^"]*" |: )?(?:[\w$]+\.)+'
+_CAUSE = re.compile(_WRAPPED + r"(\w*(?:Exception|Error)\w*)(?:: (.+))?$", re.MULTILINE)
 MOST_CHARS = 300
 
 
@@ -60,12 +61,13 @@ def reason(error: Exception) -> str:
     said = str(error).strip() or type(error).__name__
     if file := _FILE.search(said):
         return f"{file[1].rstrip('.')} cannot be read; it is damaged or was written by another program"
-    causes = _CAUSE.findall(said)
-    if causes:
-        name, words = causes[-1]
-        first = words.strip() or name
-        return (first if name not in _TELLING else f"{name}: {first}")[:MOST_CHARS].rstrip(".")
-    return said.splitlines()[0][:MOST_CHARS].rstrip(".")
+    return (java_cause(said) or said.splitlines()[0])[:MOST_CHARS].rstrip(".")
+
+
+def java_cause(trace: str) -> str:
+    """The root cause in what Java says of an error, which wraps it several times; "" if it names none."""
+    name, words = next(reversed(_CAUSE.findall(trace)), ("", ""))
+    return f"{name}: {words}" if name in _TELLING and words else words.strip() or name
 
 
 _TELLING = frozenset({"OutOfMemoryError", "UnknownHostException", "ClassNotFoundException", "StackOverflowError"})

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import resources
-from spark_reports.errors import ReportError
+from spark_reports.errors import ReportError, java_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -97,6 +97,7 @@ class Jvm:
             *("--master", MASTER, "pyspark-shell"),
         ]
         with log.open("ab") as output:
+            self._log_start = output.tell()  # an earlier JVM may have written to it
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -125,10 +126,9 @@ class Jvm:
 
     def _said(self) -> str:
         """The reason of its end: the error, or else the last line that is no part of a stack trace."""
-        lines = [line.strip() for line in self._log.read_text(encoding="utf-8", errors="replace").splitlines()]
-        told = [line for line in lines if line and not line.startswith(("at ", "... "))]
-        errors = [line for line in told if "Exception" in line or "Error" in line]
-        said = (errors or told or [""])[-1].rpartition("Exception: ")[2]
+        log = self._log.read_bytes()[self._log_start :].decode(errors="replace")
+        told = [line for line in map(str.strip, log.splitlines()) if line and not line.startswith(("at ", "... "))]
+        said = java_cause(log) or (told or [""])[-1]
         return f" ({said[:200].rstrip('.')})" if said else ""
 
     def kill(self) -> None:

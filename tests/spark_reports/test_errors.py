@@ -36,6 +36,7 @@ MEMORY = (
         (FULL, "No space left on device"),
         (MEMORY, "OutOfMemoryError: Java heap space"),
         ("[UNRESOLVED_COLUMN] A column cannot be resolved.\nmore", "[UNRESOLVED_COLUMN] A column cannot be resolved"),
+        ("x\n: java.lang.OutOfMemoryError\n\tat a.b(C.java:1)", "OutOfMemoryError"),
         ("", "RuntimeError"),
     ],
 )
