@@ -113,7 +113,8 @@ def clear(folder: Path, prefix: str) -> None:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # in /tmp it may be another user's
+                path.unlink()
 
 
 def _left(folder: Path, prefix: str) -> Iterator[Path]:

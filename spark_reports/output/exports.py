@@ -37,16 +37,17 @@ def dated(table: pa.Table, name: str, started_at: object) -> pa.Table:
     """`name` with NAME_at, a time of day, behind each moment NAME_ns; null unless `started_at` is an ISO 8601 time."""
     try:
         began = datetime.fromisoformat(str(started_at))
+        began = began.astimezone(UTC) if began.tzinfo else began.replace(tzinfo=UTC)  # not this machine's zone
     except ValueError:
         began = None
     for column in moments(name, table.column_names):
-        at = table.column_names.index(column)
+        index = table.column_names.index(column)
         if began is None:
             times = pa.nulls(table.num_rows, _TIME)
         else:
-            after_us = pc.divide(table.column(at), 1_000).cast(pa.duration("us"))
-            times = pc.add(pa.scalar(began.astimezone(UTC), _TIME), after_us)
-        table = table.add_column(at + 1, pa.field(column.removesuffix("_ns") + AT, _TIME), times)
+            after_us = pc.divide(table.column(index), 1_000).cast(pa.duration("us"))
+            times = pc.add(pa.scalar(began, _TIME), after_us)
+        table = table.add_column(index + 1, pa.field(column.removesuffix("_ns") + AT, _TIME), times)
     return table
 
 

@@ -98,12 +98,13 @@ def over_time(in_flight_time: pl.DataFrame, presence: pl.DataFrame, scale: Scale
         .group_by(*CLIENT, "start_ns")
         .agg((pl.col("end_ns") - pl.max_horizontal("from_ns", "start_ns")).sum().alias("there_ns"))
     )
+    lasts_ns = pl.min_horizontal(pl.lit(scale.width_ns), scale.to_ns - pl.col("start_ns"))  # the last may be shorter
     return (
         in_flight_time.filter(pl.col("start_ns") >= scale.from_ns)
         .join(present, on=[*CLIENT, "start_ns"], how="full", coalesce=True)
         .with_columns(
             pl.col("there_ns", "busy_ns", "done").fill_null(0),
-            in_hand=pl.col("in_flight_message_ns").fill_null(0.0) / scale.width_ns,
+            in_hand=pl.col("in_flight_message_ns").fill_null(0.0) / lasts_ns,
             each_ns=pl.when(pl.col("done") > 0).then(pl.col("worked_ns") / pl.col("done")),
         )
         .filter(pl.col("group") != "")

@@ -11,7 +11,7 @@ import pytest
 
 from spark_reports.errors import Busy, ReportError
 from spark_reports.jobs.report import Report
-from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES, delivery
+from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES, clear, delivery
 from spark_reports.request.assertions import AssertionVerdict
 from spark_reports.request.request import FORMATS
 from tests.spark_reports.page.tables_by_hand import made, only, rows_of
@@ -133,6 +133,19 @@ def test_a_file_of_another_program_is_no_report_for_its_name(name: str, tmp_path
     with pytest.raises(ReportError, match="something other than a report"):
         _deliver(tmp_path / "out", "html")
     assert (tmp_path / "out" / name).read_text() == "made by another program"
+
+
+def test_what_another_user_left_stays_and_is_in_nobodys_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder in which only its owner may remove a file."""
+    log = tmp_path / f"work-{_GONE}-a.log"
+    log.touch()
+
+    def refuse(path: Path, **_more: object) -> None:
+        raise PermissionError(1, "Operation not permitted", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    clear(tmp_path, "work-")
+    assert log.exists()
 
 
 def test_a_link_in_a_report_is_not_of_it(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
+import time
 from pathlib import Path
 
 import duckdb
@@ -82,13 +83,20 @@ def test_what_is_nothing_and_what_is_empty_are_two_things(texts: list[str | None
     assert found["name"].to_pylist() == texts
 
 
-def test_each_moment_has_a_time_of_day_beside_it() -> None:
+def test_each_moment_has_a_time_of_day_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"time_ns": [0, 80_041_000_999, None], "pause_ns": [1, 2, 3]})
     found = dated(table, "markers", "2026-11-22T10:45:46.616Z")
     assert found.column_names == ["time_ns", "time_at", "pause_ns"]
     assert [None if at is None else f"{at:%H:%M:%S.%f}" for at in found["time_at"].to_pylist()] == [
         "10:45:46.616000", "10:47:06.657000", None,
     ]  # fmt: skip
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert dated(table, "markers", "2026-11-22T10:45:46.616").equals(found)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
     for unknown in (None, "", "soon"):
         assert dated(table, "markers", unknown)["time_at"].to_pylist() == [None] * 3
     heat = pa.table({"start_ns": [0], "from_ns": [0]})

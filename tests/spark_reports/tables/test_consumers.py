@@ -100,6 +100,13 @@ def test_in_hand_over_time() -> None:
     )
 
 
+def test_a_last_bucket_that_is_shorter_has_its_own_mean() -> None:
+    table, scale = events(leased("delivered", 0, 0)), Scale(0, 9 * S + S // 2, S)
+    there = presence.intervals(rolled(table, scale), detailed(happened()), scale)
+    found = consumers.over_time(in_flight(table, happened(), scale), there, scale)
+    assert found["in_hand"].to_list() == [1.0] * 10
+
+
 def test_what_a_message_took_is_from_when_the_one_before_was_done_or_from_when_it_came() -> None:
     table = events(
         leased("delivered", 0, 0, 3), leased("acknowledged", S, 0), leased("acknowledged", 3 * S, 1),
