@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_reports.findings.settings import Settings
+from spark_reports.findings.scenario import ScenarioSettings
 from spark_reports.rows import Row, Rows, Tables, grouped
 from spark_reports.scale import Scale
 
@@ -24,7 +24,7 @@ TopicPartition = tuple[str, int]  # topic, partition
 class Evidence:
     """The basis of findings: the rows of each table, none if it was not made, and what follows from several."""
 
-    def __init__(self, made: Tables, scale: Scale, settings: Settings, *, whole: bool) -> None:
+    def __init__(self, made: Tables, scale: Scale, settings: ScenarioSettings, *, whole: bool) -> None:
         """`whole` is False for a part of a session."""
         self.rows = defaultdict[str, Rows](tuple, made)
         self.scale = scale
@@ -92,9 +92,11 @@ class ReaderEvidence:
 
     def __init__(self, evidence: Evidence, name: str, lags: Rows, waits: Rows, members: Rows) -> None:
         self.evidence, self.name = evidence, name
+        self.is_work_known = evidence.is_work_known(name)
         self.is_group = not waits  # the table of queues has queues and subscriptions, and no groups
         scale = evidence.scale
         self.width_s = scale.width_ns / 1e9
+        self.all_buckets = np.ones(scale.buckets, dtype=bool)
         self.members: dict[str, MemberSeries] = {}
         for (client,), rows in grouped(members, "client").items():
             names = ("there_ns", "busy_ns", "done", "each_ns", "in_hand")
@@ -120,14 +122,6 @@ class ReaderEvidence:
             self.came = evidence.series([one for one in of_topics if one["name"] in self.topics], "messages")
             self.waiting = evidence.series(waits, "waiting")
             self.left = self.waiting + self.in_hand
-
-    @cached_property
-    def is_work_known(self) -> bool:
-        return self.evidence.is_work_known(self.name)
-
-    @cached_property
-    def all_buckets(self) -> NDArray[np.bool_]:
-        return np.ones(len(self.came), dtype=bool)
 
     @cached_property
     def usual_s(self) -> float:

@@ -10,7 +10,7 @@ from spark_reports.findings import behind, changes, load, messages, recording, w
 from spark_reports.findings.evidence import Evidence
 from spark_reports.findings.finding import LOST, Finding, by_harm
 from spark_reports.findings.remedies import remedy_of
-from spark_reports.findings.settings import Settings
+from spark_reports.findings.scenario import ScenarioSettings
 from spark_reports.request.parts import EVERY
 from spark_reports.rows import Tables
 from spark_reports.scale import Scale
@@ -46,12 +46,12 @@ _CHANGES = (changes.broken_cluster, changes.alerted, changes.stopped, waits.late
 
 
 def find(
-    made: Tables, scale: Scale, *, whole: bool = True, parts: Collection[str] = EVERY, settings: Settings | None = None
+    made: Tables, scale: Scale, *, whole: bool = True, parts: Collection[str] = EVERY, scenario: str = ""
 ) -> list[Finding]:
-    """The findings of `parts` by harm, from their tables. `whole` is False for a part of a session, which has no totals
-    to compare with. If events are missing, or no time passes, nobody is called idle.
+    """The findings of `parts` by harm, from their tables and the text of the `scenario`. `whole` is False for a part of
+    a session, which has no totals to compare with. If events are missing, or no time passes, nobody is called idle.
     """
-    evidence = Evidence(made, scale, settings or Settings(), whole=whole)
+    evidence = Evidence(made, scale, ScenarioSettings(scenario), whole=whole)
     finders = (*_FINDERS, *(() if scale.is_moment else _OVER_TIME), *_CHANGES)
     found = [finding for finder in finders for finding in finder(evidence)]
     found = [finding for finding in found if finding.section in parts]

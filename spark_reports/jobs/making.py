@@ -85,7 +85,7 @@ class Making:
         self._progress.plan({"start": 8.0})
         jvm = Jvm(find_java(), self._work, self._log, self.setup.jvm_options)
         java.callback(jvm.close)
-        self._cancellation.kills(jvm.kill)
+        self._cancellation.kills(jvm.process.kill)
         with self._progress.step("start", "Starting Spark"):
             for name in _AHEAD:
                 importlib.import_module(name)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from spark_reports.findings.find import find, findings_table
 from spark_reports.findings.finding import Finding
-from spark_reports.findings.settings import Settings
 from spark_reports.jobs.outcome import Outcome
 from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES
 from spark_reports.output.exports import dated, write_table
@@ -39,7 +38,7 @@ class Report:
     def of(cls, spark: SparkSession, request: Request, info: SessionInfo, progress: Progress) -> Report:
         made = make_tables(spark, info, progress, request.from_ns, request.to_ns, request.parts)
         rows = made.rows()
-        findings = find(rows, made.scale, whole=made.whole, parts=made.parts, settings=Settings(info.scenario))
+        findings = find(rows, made.scale, whole=made.whole, parts=made.parts, scenario=info.scenario)
         noted = replace(info, notes=(*info.notes, *made.notes, *made.failed))
         return cls(noted, made, rows, findings, judge(request.assertions, rows))
 

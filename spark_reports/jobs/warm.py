@@ -93,7 +93,7 @@ class SparkServer:
         with progress.step("start", "Starting Spark"):
             self._jvm = Jvm(find_java(), self._work, self._log, setup.jvm_options)
             self._setup = setup
-            self._cancellation.kills(self._jvm.kill)
+            self._cancellation.kills(self._jvm.process.kill)
             self._jvm.connect()
             self._spark = spark_session(self._work)
         return self._spark

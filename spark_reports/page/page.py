@@ -6,7 +6,7 @@ from typing import Any
 
 from broker_core.recording.metadata import CLUSTER
 from spark_reports.findings.finding import Finding
-from spark_reports.findings.settings import Settings
+from spark_reports.findings.scenario import ScenarioSettings
 from spark_reports.findings.verdict import verdict
 from spark_reports.page.charts import chart_data
 from spark_reports.page.document import ALL_FILES, document, moment
@@ -31,7 +31,7 @@ def render(
     verdicts: Sequence[AssertionVerdict] = (),
 ) -> str:
     """The page as one HTML text. `tables` are the rows of `made`, `files` the formats that are written beside it."""
-    scale, settings = made.scale, Settings(info.scenario)
+    scale, settings = made.scale, ScenarioSettings(info.scenario)
     tables = {name: rows for name, rows in tables.items() if name in made.shown()}
     cluster = _cluster(info)
     parts = [name for name in in_order(made.parts) if name != "cluster" or cluster or tables.get(name)]

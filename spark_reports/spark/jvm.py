@@ -131,9 +131,6 @@ class Jvm:
         said = java_cause(log) or (told or [""])[-1]
         return f" ({said[:200].rstrip('.')})" if said else ""
 
-    def kill(self) -> None:
-        self.process.kill()
-
     def close(self) -> None:
         """End it and wait until it is gone. Its files are in `work`: it has nothing to put away."""
         self._forget()

@@ -1,26 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from spark_reports.passes.kinds import ENDS_IN_FLIGHT
 from spark_reports.scale import Scale
 
 SCHEMA = "queue STRING, start_ns BIGINT, waiting BIGINT, in_flight BIGINT"
 _OUT = ("acknowledged", "dead_lettered", "expired", "evicted", "purged", "damage")
 _KIND, _MESSAGES = pl.col("kind"), pl.col("messages")
-_STORED = (
-    pl.when(_KIND.is_in(["published", "user_action"]))
-    .then(_MESSAGES)
-    .when(_KIND.is_in(_OUT))
-    .then(-_MESSAGES)
-    .otherwise(0)
-)
-_HELD = (
-    pl.when(_KIND == "delivered")
-    .then(_MESSAGES)
-    .when(_KIND.is_in(["acknowledged", "nacked", "released", "lease_expired"]))
-    .then(-_MESSAGES)
-    .otherwise(0)
-)
+
+
+def _change(more: Sequence[str], less: Sequence[str]) -> pl.Expr:
+    return pl.when(_KIND.is_in(more)).then(_MESSAGES).when(_KIND.is_in(less)).then(-_MESSAGES).otherwise(0)
+
+
+_STORED, _HELD = _change(("published", "user_action"), _OUT), _change(("delivered",), ENDS_IN_FLIGHT)
 
 
 def subscriptions(control: pl.DataFrame) -> pl.DataFrame:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import Finding
-from spark_reports.findings.settings import Settings
 from tests.diagnosis.advice import follow
 from tests.diagnosis.judge import Judged, judge, matrix
 from tests.diagnosis.scenarios import Case, cases, draw
@@ -27,7 +26,7 @@ def judged(which: tuple[int, tuple[str, ...]], folder: Path, again: bool) -> Jud
         tables = made(*events)
         kept.write_bytes(pickle.dumps((tables.rows(), tables.scale)))
     rows, scale = pickle.loads(kept.read_bytes())
-    found = find(rows, scale, settings=Settings(case.text))
+    found = find(rows, scale, scenario=case.text)
     return judge(case, found)
 
 
@@ -48,7 +47,7 @@ def followed(which: tuple[int, tuple[str, ...]], folder: Path) -> str:
 def _findings(case: Case, folder: Path) -> list[Finding]:
     tables = made(*events_of(case, folder))
     rows = tables.rows()
-    return find(rows, tables.scale, settings=Settings(case.text))
+    return find(rows, tables.scale, scenario=case.text)
 
 
 def main() -> int:

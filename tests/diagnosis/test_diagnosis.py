@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from spark_reports.findings.find import find
-from spark_reports.findings.settings import Settings
 from tests.diagnosis.judge import judge
 from tests.diagnosis.scenarios import CAUSES, SECTIONS, cases, draw
 from tests.diagnosis.sessions import made, simulated
@@ -24,7 +23,7 @@ def test_the_first_finding_names_the_cause_and_its_object(seed: int, cause: str)
     case = draw(seed, (cause,) if cause else ())
     tables = made(*simulated(case))
     rows = tables.rows()
-    found = find(rows, tables.scale, settings=Settings(case.text))
+    found = find(rows, tables.scale, scenario=case.text)
     judged = judge(case, found)
     assert judged.is_good, (judged, [(one.kind, one.headline) for one in found])
 

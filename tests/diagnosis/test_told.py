@@ -13,7 +13,6 @@ import resources
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.remedies import remedy_of
-from spark_reports.findings.settings import Settings
 from spark_reports.findings.verdict import verdict
 from spark_reports.page.charts import chart_data
 from spark_reports.request.assertions import judge
@@ -61,7 +60,7 @@ def told(until_s: float, *, others: bool = False, **sections: Any) -> Told:
     events, duration_ns, totals = simulated(case)
     tables = made(events.filter(pl.col("kind") != "client_started") if others else events, duration_ns, totals)
     rows = tables.rows()
-    found = find(rows, tables.scale, settings=Settings(case.text))
+    found = find(rows, tables.scale, scenario=case.text)
     return Told(rows, found, chart_data(rows, tables.scale), events)
 
 

@@ -16,7 +16,6 @@ import resources
 from spark_reports import text
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import Finding
-from spark_reports.findings.settings import Settings
 from spark_reports.pipeline.collect import make_tables
 from spark_reports.sessions.session import inspect
 from tests.figures.recount.reading import rows_of, scenario_of
@@ -329,7 +328,7 @@ def test_every_finding_is_true_of_the_session(spark: SparkSession, tmp_path: Pat
     info = inspect(str(folder))
     made = make_tables(spark, info, Silent())
     rows = {name: table.to_pylist() for name, table in made.tables.items()}
-    found = find(rows, made.scale, whole=made.whole, parts=made.parts, settings=Settings(info.scenario))
+    found = find(rows, made.scale, whole=made.whole, parts=made.parts, scenario=info.scenario)
     truth = Truth(folder)
     assert found
     for finding in found:

@@ -9,7 +9,7 @@ import pytest
 from spark_reports.findings.causes import cause_of
 from spark_reports.findings.episodes import Cause, episodes
 from spark_reports.findings.evidence import Evidence
-from spark_reports.findings.settings import Settings
+from spark_reports.findings.scenario import ScenarioSettings
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, rows_of
 
 Rows = list[dict[str, Any]]
@@ -18,7 +18,7 @@ Rows = list[dict[str, Any]]
 def cause(name: str, **rows: Rows) -> Cause:
     """The cause of the only time in which the messages of a reader waited too long."""
     tables = rows_of(made(**rows))
-    (episode,) = episodes(Evidence(tables, SCALE, Settings(""), whole=True).readers[name])
+    (episode,) = episodes(Evidence(tables, SCALE, ScenarioSettings(""), whole=True).readers[name])
     return cause_of(episode)
 
 

@@ -13,7 +13,7 @@ from resources.outcomes import OUTCOMES
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import Finding, Harm
 from spark_reports.findings.remedies import REMEDIES
-from spark_reports.findings.settings import Settings
+from spark_reports.findings.scenario import ScenarioSettings
 from spark_reports.request.assertions import judge
 from tests.spark_reports.page.tables_by_hand import SCALE, S, findings, made, rows_of
 
@@ -29,7 +29,7 @@ producers: [{name: p, to: t, rate_per_s: 10}]
 
 
 def told_of(kind: str, **rows: list[dict[str, Any]]) -> list[Finding]:
-    found = find(rows_of(made(**rows)), SCALE, settings=Settings(SCENARIO))
+    found = find(rows_of(made(**rows)), SCALE, scenario=SCENARIO)
     assert all(one.kind in REMEDIES for one in found if one.kind)
     return [one for one in found if one.kind == kind]
 
@@ -90,7 +90,7 @@ def test_every_remedy_names_what_there_is() -> None:
     "text", ["", "a: [", "- 1", "topics: 7", "a: &x 1\nb: *x", "topics: [{name: t, flow: 3}]", "[" * 5000]
 )
 def test_a_scenario_that_cannot_be_read_sets_nothing(text: str) -> None:
-    assert Settings(text).queue_config("q") == {}
+    assert ScenarioSettings(text).queue_config("q") == {}
 
 
 def test_of_what_was_turned_away_the_largest_part_is_told_in_figures() -> None:
