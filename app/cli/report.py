@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.cli.parser import Command, CommandError, arguments, described
+from app.environment.exits import Exit
 from app.reports.process import ReportNotMade, ReportProcess
 from app.reports.warm_spark import SharedSpark
 from spark_reports.errors import ReportError
@@ -54,7 +55,7 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
     except KeyboardInterrupt:
         job.cancel()
         print("brokerscope: the report was cancelled; nothing was written.", file=sys.stderr)
-        return 130
+        return Exit.INTERRUPTED
     except ReportNotMade as error:
         print(f"brokerscope: {error}", file=sys.stderr)
         if error.log:

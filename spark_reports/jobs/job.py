@@ -14,12 +14,12 @@ from pathlib import Path
 from spark_reports.errors import Cancelled, ReportError, told
 from spark_reports.jobs.cancellation import Cancellation
 from spark_reports.jobs.making import Making
+from spark_reports.jobs.outcome import CANCELLED_CODE
 from spark_reports.output.delivery import clear
 from spark_reports.request.request import add_arguments, request_of
 from spark_reports.spark.progress import Progress, private_stdout, silence_libraries
 
-_WORK = "brokerscope-report-"
-CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
+_WORK_PREFIX = "brokerscope-report-"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         request.check()
         with _work_folder() as (work, log):
             report, outcome = Making(request, work, log, progress, cancellation).make()
+            if not outcome.failed:
+                log.unlink(missing_ok=True)
     except (ReportError, OSError) as error:
         progress.end(**told(error))
         return CANCELLED_CODE if isinstance(error, Cancelled) else 1
@@ -49,9 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _work_folder() -> Iterator[tuple[Path, Path]]:
-    """A folder for what Spark needs, gone afterwards, and a log that stays if something failed, until the next job."""
-    clear(Path(tempfile.gettempdir()), _WORK)
-    work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
+    """A folder for what Spark needs, gone afterwards, and a log that stays if something fails, until the next job."""
+    clear(Path(tempfile.gettempdir()), _WORK_PREFIX)
+    work = Path(tempfile.mkdtemp(prefix=f"{_WORK_PREFIX}{os.getpid()}-"))
     log = work.with_suffix(".log")
     try:
         yield work, log
@@ -62,8 +64,6 @@ def _work_folder() -> Iterator[tuple[Path, Path]]:
         if log.exists():
             error.log = log
         raise
-    else:
-        log.unlink(missing_ok=True)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -64,8 +64,10 @@ class Making:
             with progress.step("page", "Writing the files"):
                 report.write(folder, request.formats)
             self._cancellation.check()
-        out = request.out.resolve()
-        return str(out / REPORT if "html" in request.formats else out), report.outcome
+        out, outcome = request.out.resolve(), report.outcome
+        if outcome.failed:
+            outcome = outcome._replace(failed=(*outcome.failed, f"The log is {self._log}."))
+        return str(out / REPORT if "html" in request.formats else out), outcome
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

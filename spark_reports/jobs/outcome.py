@@ -6,10 +6,11 @@ from typing import Any, Final, NamedTuple
 PARTLY_CODE: Final = 1
 NOT_WHOLE_CODE: Final = 3
 NOT_HELD_CODE: Final = 4
+CANCELLED_CODE: Final = 130  # as a shell says it of a program that was interrupted
 
 
 class Outcome(NamedTuple):
-    """Sentences: `problems` of the sessions, assertions that held or do `not_hold`, and parts that `failed`."""
+    """Sentences: `problems` of the sessions, assertions that held or do `not_hold`, and what `failed`."""
 
     problems: tuple[str, ...] = ()
     not_hold: tuple[str, ...] = ()

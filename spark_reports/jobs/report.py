@@ -11,6 +11,7 @@ from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES
 from spark_reports.output.exports import dated, write_table
 from spark_reports.output.junit import junit
 from spark_reports.output.schema_document import document
+from spark_reports.page.document import ALL_FORMATS
 from spark_reports.page.page import render
 from spark_reports.pipeline.collect import Made, make_tables
 from spark_reports.request.assertions import AssertionVerdict, judge, verdicts_table
@@ -54,9 +55,9 @@ class Report:
         not_hold, held = (tuple(one.sentence for one in self.verdicts if one.holds is which) for which in (False, True))
         return Outcome(self.info.problems, not_hold, held, self.made.failed)
 
-    def page(self, files: list[str]) -> str:
-        """`files` are the formats that are written beside it."""
-        return render(self.info, self.made, self.rows, self.findings, files, self.verdicts)
+    def page(self, formats: list[str]) -> str:
+        """`formats` are those of the tables beside it."""
+        return render(self.info, self.made, self.rows, self.findings, formats, self.verdicts)
 
     def write(self, folder: Path, formats: frozenset[str]) -> None:
         """Write the page, a file for each table and format, beside them what their columns mean, and the verdicts on
@@ -73,5 +74,5 @@ class Report:
             name = self.info.metadata.scenario or self.info.location
             (folder / JUNIT).write_bytes(junit(name, self.info.problems, self.verdicts))
         if "html" in formats:
-            files = [word for name, word in (("csv", "CSV"), ("parquet", "Parquet")) if name in formats]
-            (folder / REPORT).write_text(self.page(files), encoding="utf-8")
+            words = [word for word in ALL_FORMATS if word.lower() in formats]
+            (folder / REPORT).write_text(self.page(words), encoding="utf-8")

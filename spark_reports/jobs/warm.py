@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, TextIO
 from spark_reports.errors import Cancelled, Failed, ReportError, told
 from spark_reports.jobs.cancellation import Cancellation, lines_of
 from spark_reports.jobs.making import Making
+from spark_reports.jobs.outcome import CANCELLED_CODE
 from spark_reports.jobs.tiny_session import tiny_session
 from spark_reports.pipeline.collect import make_tables
 from spark_reports.request.request import Request, add_arguments, request_of
@@ -41,7 +42,7 @@ from spark_reports.spark.tuning import SMALL, Tuning, serves
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_WORK = "brokerscope-warm-"
+_WORK_PREFIX = "brokerscope-warm-"
 READY = "[]"
 IDLE_S = 900.0
 POLL_S = 0.5  # so that a signal is seen
@@ -211,7 +212,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.nice(NICENESS)  # Java gets it from us
     cancellation = Cancellation()
     cancellation.listen_to_signals()
-    work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
+    work = Path(tempfile.mkdtemp(prefix=f"{_WORK_PREFIX}{os.getpid()}-"))
     server = SparkServer(work, cancellation)
     try:
         if listen is not None:
@@ -219,7 +220,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             Requests(0, cancellation, ends_all=True).serve(server, output)
     except Cancelled:
-        return 130
+        return CANCELLED_CODE
     finally:
         server.close()
         shutil.rmtree(work, ignore_errors=True)

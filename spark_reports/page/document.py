@@ -21,7 +21,7 @@ from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports import text
 from spark_reports.findings.remedies import remedy_of
 
-ALL_FILES = ("CSV", "Parquet")
+ALL_FORMATS = ("CSV", "Parquet")
 _TEMPLATES = ("report.html.j2", "macros.html.j2")
 _DRAWING = ("plots.js", "report.js", "drawing.js")
 

@@ -9,7 +9,7 @@ from spark_reports.findings.finding import Finding
 from spark_reports.findings.scenario import ScenarioSettings
 from spark_reports.findings.verdict import verdict
 from spark_reports.page.charts import chart_data
-from spark_reports.page.document import ALL_FILES, document, moment
+from spark_reports.page.document import ALL_FORMATS, document, moment
 from spark_reports.page.figures import first_figures, key_figures
 from spark_reports.passes.kinds import MEASURES
 from spark_reports.pipeline.collect import Made
@@ -27,11 +27,11 @@ def render(
     made: Made,
     tables: Tables,
     findings: Sequence[Finding],
-    files: Sequence[str] = ALL_FILES,
+    formats: Sequence[str] = ALL_FORMATS,
     verdicts: Sequence[AssertionVerdict] = (),
 ) -> str:
-    """The page as one HTML text. `tables` are the rows of `made`, `files` the formats that are written beside it."""
-    scale, settings = made.scale, ScenarioSettings(info.scenario)
+    """The page as one HTML text. `tables` are the rows of `made`, `formats` what they are written as beside it."""
+    scale = made.scale
     tables = {name: rows for name, rows in tables.items() if name in made.shown()}
     cluster = _cluster(info)
     parts = [name for name in in_order(made.parts) if name != "cluster" or cluster or tables.get(name)]
@@ -42,7 +42,6 @@ def render(
         most_open=MOST_OPEN,
         overview=not scale.is_moment and any(data["overview"].values()),
         info=info,
-        session=info.metadata,
         tables={**tables, "latency_all": _latencies(tables) if "latency" in parts else []},
         parts=parts,
         headings={name: part.heading for name, part in PARTS.items()},
@@ -51,24 +50,22 @@ def render(
             *([("scenario", "Scenario")] if info.scenario else []),
         ],
         told_parts=[] if made.parts == EVERY else titles(parts),
-        # Where the first plot over time tells what its bands are.
         cluster=cluster,
         over_time=over_time,
+        # The first plot over time tells what its bands are.
         banded=over_time[0] if over_time and "rebalances" in parts else "",
         scale=scale,
         whole=made.whole,
         duration_ns=0 if scale.is_moment else scale.duration_ns,
-        width_ns=scale.width_ns,
         findings=findings,
         verdicts=verdicts,
-        about=settings.about,
-        settings=settings,
+        settings=ScenarioSettings(info.scenario),
         at=partial(moment, info.location),
         verdict=verdict(findings, verdicts, info.problems, made.parts),
         figures=first_figures(key_figures(tables, scale)),
         wrong=[row for row in tables.get("reconciliation", ()) if not row["equal"]],
         file_names=sorted([*made.written(), "findings", *(["assertions"] if verdicts else [])]),
-        files=files,
+        formats=formats,
     )
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,27 +33,23 @@ PARALLEL = 2  # while Spark plans one pass, it reads for another
 
 
 class Pass(NamedTuple):
-    """A step that reads the session; `text` is for the progress bar."""
+    """A step that reads the session for the field `name` of its data; `text` is for the progress bar."""
 
     name: str
     text: str
-    make: Callable[[SessionData], object]
 
 
 #: In waves: what asks for nothing; what asks those; and so on.
 PASSES = (
+    (Pass("rollup", "Reading messages"), Pass("hot_keys", "Counting keys")),
+    (Pass("control", "Reading what happened"),),
     (
-        Pass("rollup", "Reading messages", lambda data: data.rollup),
-        Pass("hot_keys", "Counting keys", lambda data: data.hot_keys),
+        Pass("folded_events", "Accounting for every message"),
+        Pass("latency_buckets", "Measuring latency"),
+        Pass("dead_letters", "Following dead letters"),
+        Pass("held", "Following transactions"),
     ),
-    (Pass("control", "Reading what happened", lambda data: data.control),),
-    (
-        Pass("folded_events", "Accounting for every message", lambda data: data.folded_events),
-        Pass("latency_buckets", "Measuring latency", lambda data: data.latency_buckets),
-        Pass("dead_letters", "Following dead letters", lambda data: data.dead_letters),
-        Pass("held", "Following transactions", lambda data: data.held),
-    ),
-    (Pass("published_in_pauses", "Counting unread messages", lambda data: data.published_in_pauses),),
+    (Pass("published_in_pauses", "Counting unread messages"),),
 )
 
 
@@ -66,7 +62,7 @@ class Made:
     whole: bool = True  # False for a part of the session
     parts: frozenset[str] = EVERY
     notes: tuple[str, ...] = ()  # sentences for the reader: what had to be put together
-    failed: tuple[str, ...] = ()  # which parts are left out, and why
+    failed: tuple[str, ...] = ()  # what is left out, and why
 
     def written(self) -> dict[str, pa.Table]:
         return {name: table for name, table in self.tables.items() if name in tables_of(self.parts)}
@@ -98,7 +94,7 @@ def make_tables(
     def make(step: Pass) -> None:
         with progress.step(step.name, step.text):
             spark.sparkContext.setJobGroup(step.name, step.text)
-            step.make(data)
+            getattr(data, step.name)  # makes it
 
     pool = ThreadPoolExecutor(PARALLEL, "passes")
     try:
@@ -107,27 +103,28 @@ def make_tables(
     finally:
         pool.shutdown(cancel_futures=True)
     with progress.step("tables", "Making the tables"):
-        tables, failed = _tables(data, names)
-    lost = {part for part in parts if tables_of([part]) & failed.keys()}
-    told = tuple(
-        f"The part {PARTS[part].title} is left out: {failed[name]}."
+        tables, failures = _tables(data, names)
+    lost = {part for part in parts if tables_of([part]) & failures.keys()}
+    failed = [
+        f"The part {PARTS[part].title} is left out: its {failures[min(tables_of([part]) & failures.keys())]}."
         for part in in_order(lost)
-        for name in sorted(tables_of([part]) & failed.keys())[:1]
-    )
+    ]
+    only_for_findings = sorted(failures.keys() - tables_of(parts))
+    failed += [f"Findings may be missing: the {failures[name]}." for name in only_for_findings]
     whole = from_ns is None and to_ns is None
     notes = [f"Not known from outside, and left out: {', '.join(titles(unknown))}."] if unknown else []
-    return Made(tables, data.scale, whole, frozenset(parts) - lost, (*notes, *data.notes), told)
+    return Made(tables, data.scale, whole, frozenset(parts) - lost, (*notes, *data.notes), tuple(failed))
 
 
 def _tables(data: SessionData, names: Collection[str]) -> tuple[dict[str, pa.Table], dict[str, str]]:
     """The tables, and why others could not be made: an error in one costs only the parts that show it."""
     made: dict[str, pa.Table] = {}
-    failed: dict[str, str] = {}
+    failures: dict[str, str] = {}
     for table in TABLES:
         if table.name in names:
             try:
                 made[table.name] = arrow(table.build(data), table.schema)
             except Exception as error:
                 traceback.print_exc()  # into the report's log
-                failed[table.name] = f"its table {table.name} could not be made ({reason(error)})"
-    return made, failed
+                failures[table.name] = f"table {table.name} could not be made ({reason(error)})"
+    return made, failures
