@@ -57,11 +57,12 @@ class Scale(NamedTuple):
         after = pl.col(time) - self.from_ns
         return (after - after % self.width_ns).clip(-self.width_ns, self.last_ns - self.from_ns) + self.from_ns
 
-    def polars_bucket_starts(self, first: str, last: str) -> pl.Expr:
-        """The beginnings of all buckets from that of the time `first` to that of `last`, as a list."""
+    def each_bucket(self, rows: pl.DataFrame, first: str, last: str) -> pl.DataFrame:
+        """Each row once for every bucket from that of its time `first` to that of `last`, which is its `start_ns`."""
         import polars as pl
 
-        return pl.int_ranges(self.polars_bucket_start(first), self.polars_bucket_start(last) + 1, self.width_ns)
+        starts = pl.int_ranges(self.polars_bucket_start(first), self.polars_bucket_start(last) + 1, self.width_ns)
+        return rows.with_columns(start_ns=starts).explode("start_ns", empty_as_null=False, keep_nulls=False)
 
 
 def scale_of(duration_ns: int, from_ns: int | None = None, to_ns: int | None = None) -> Scale:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spark_reports import text
 from spark_reports.findings.episodes import SHOWN, Cause, Episode, ends
@@ -22,9 +20,9 @@ IN_TURN: Final = 0.7  # of the time that members were away, one alone
 def _away(reader: ReaderEvidence) -> dict[str, list[tuple[int, int]]]:
     """The buckets in which each member was away: gone, or standing still, until somebody read on in its place."""
     scale, found = reader.evidence.scale, {}
-    gaps = [row for row in reader.evidence.rows["unserved"] if row["group"] == reader.name]
+    gaps = reader.rows("unserved")
     for client, member in reader.members.items():
-        at = _mask(reader, absences(member, reader))
+        at = reader.mask(absences(member, reader))
         for row in gaps:
             begin, end = scale.bucket(row["from_ns"]), scale.bucket(row["to_ns"]) + 1
             if row["owner_before"] == client and (row["cause"] or at[begin:end].any()):
@@ -33,22 +31,15 @@ def _away(reader: ReaderEvidence) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _mask(reader: ReaderEvidence, stretches: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
-    at = np.zeros(len(reader.came), dtype=bool)
-    for begin, end in stretches:
-        at[begin:end] = True
-    return at
-
-
 def nobody(episode: Episode) -> Cause | None:
     """All of them were away at once, or had not begun."""
     reader, mine = episode.reader, unread(episode)
     if not reader.evidence.rows["consumers"] and not any(member.there.any() for member in reader.members.values()):
         return None  # who reads is not known
-    if not mine or episode.grew_in(_mask(reader, mine)) < SHOWN:
+    if not mine or episode.grew_in(reader.mask(mine)) < SHOWN:
         return None
     pauses = [stretch for stretch in mine if stretch[0]]  # since the group was first read: it may not have been there
-    if not mine[0][0] and episode.grew_in(_mask(reader, mine[:1])) >= SHOWN:
+    if not mine[0][0] and episode.grew_in(reader.mask(mine[:1])) >= SHOWN:
         there = any(member.there[0] for member in reader.members.values())
         if there and mine[0][1] * reader.width_s <= JOINING_S:
             return Cause("joining", f"{reader.name} began to read")
@@ -74,7 +65,7 @@ def unread(episode: Episode) -> list[tuple[int, int]]:
     reader = episode.reader
     alone = np.ones(len(reader.came), dtype=bool)
     for client, stretches in _away(reader).items():
-        alone &= _mask(reader, stretches) | (reader.members[client].there == 0)
+        alone &= reader.mask(stretches) | (reader.members[client].there == 0)
     busy = np.sum([member.busy for member in reader.members.values()], axis=0) if reader.members else np.zeros(1)
     alone[: int(np.argmax(busy > 0))] = True  # before its members had got anything
     return [stretch for stretch in runs(alone) if stretch[0] <= episode.peak and stretch[1] > episode.begin - 2]
@@ -92,23 +83,15 @@ def absent(episode: Episode) -> Cause | None:
         for client, stretches in _away(reader).items()
     }
     away = {client: stretches for client, stretches in away.items() if stretches}
-    at = _mask(reader, [each for stretches in away.values() for each in stretches])
+    at = reader.mask([each for stretches in away.values() for each in stretches])
     first = max(int(np.argmax(member.there > 0)) for member in reader.members.values()) if reader.members else 0
-    started = [
-        row
-        for row in reader.evidence.rows["rebalances"]
-        if row["group"] == reader.name and episode.scale.bucket(row["started_ns"]) > first
-    ]
+    started = [row for row in reader.rows("rebalances") if episode.scale.bucket(row["started_ns"]) > first]
     since_ns = episode.from_ns - 2 * episode.scale.width_ns
     storm = [row for row in started if since_ns <= row["started_ns"] <= episode.to_ns]
     pauses = [(episode.scale.bucket(row["started_ns"]), episode.scale.bucket(row["ended_ns"]) + 1) for row in storm]
-    if (not away and len(started) < STORM) or episode.grew_in(at | _mask(reader, pauses)) < SHOWN:
+    if (not away and len(started) < STORM) or episode.grew_in(at | reader.mask(pauses)) < SHOWN:
         return None
-    left = Counter(
-        row["client"]
-        for row in reader.evidence.rows["markers"]
-        if (row["kind"], row["group"]) == ("member_left", reader.name)
-    )
+    left = Counter(row["client"] for row in reader.rows("markers") if row["kind"] == "member_left")
     often = {name: max(len(list(absences(member, reader))), left[name]) for name, member in reader.members.items()}
     everybody = {name for name, count in often.items() if count}
     client = max(away, key=lambda name: (often[name] >= OFTEN, _total(away[name])), default="")
@@ -176,7 +159,7 @@ def _in_turn(reader: ReaderEvidence, everybody: set[str]) -> bool:
     away = {name: found for name in everybody if (found := list(absences(reader.members[name], reader)))}
     back = sum(stretches[-1][1] < len(reader.came) for stretches in away.values())
     every = [stretch for stretches in away.values() for stretch in stretches]
-    alone = float(_mask(reader, every).sum())
+    alone = float(reader.mask(every).sum())
     return back >= max(2, len(away) - 1) and alone >= IN_TURN * _total(every)
 
 
@@ -193,8 +176,8 @@ def _sooner(episode: Episode, clients: list[str]) -> str:
     """What would shorten the absence, and its price; "" if most of it passed after the group had noticed."""
     gaps = [
         row
-        for row in episode.reader.evidence.rows["unserved"]
-        if row["group"] == episode.reader.name and row["owner_before"] in clients and row["from_ns"] < episode.to_ns
+        for row in episode.reader.rows("unserved")
+        if row["owner_before"] in clients and row["from_ns"] < episode.to_ns
     ]
     if not gaps:
         return ""

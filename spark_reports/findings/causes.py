@@ -49,9 +49,8 @@ def _incident(episode: Episode) -> Cause | None:
     """Something happened to its cluster: its readers are not the cause."""
     incidents = [row for row in episode.reader.evidence.rows["cluster"] if row["kind"] == INCIDENT]
     for row in incidents:
-        at = np.zeros(len(episode.rises), dtype=bool)
-        at[episode.scale.bucket(row["began_ns"]) : episode.scale.bucket(row["time_ns"]) + 1] = True
-        if episode.grew_in(at) >= SHOWN:
+        stretch = (episode.scale.bucket(row["began_ns"]), episode.scale.bucket(row["time_ns"]) + 1)
+        if episode.grew_in(episode.reader.mask([stretch])) >= SHOWN:
             return Cause(
                 INCIDENT,
                 f"{episode.reader.name} was behind: {row['cause'].partition('; ')[0]}",
@@ -197,7 +196,7 @@ def _hot_advice(alone: float, *, has_hot_key: bool) -> str:
 def _leases(episode: Episode) -> Cause | None:
     """Workers stood still with messages until the leases ran out."""
     reader = episode.reader
-    rows = [row for row in reader.evidence.rows["leases"] if row["queue"] == reader.name]
+    rows = reader.rows("leases", "queue")
     gone, leased = (sum(row[name] for row in rows) for name in ("expired", "leased"))
     there, busy, worked = (
         sum(float(getattr(member, name)[episode.growing].sum()) for member in reader.members.values())
@@ -235,7 +234,7 @@ def _leases(episode: Episode) -> Cause | None:
 def _retries(episode: Episode) -> Cause | None:
     """Attempts beyond the first take so much of the readers' time that the rest is not enough."""
     reader = episode.reader
-    rows = [row for row in reader.evidence.rows["redeliveries"] if row["group"] == reader.name]
+    rows = reader.rows("redeliveries")
     given, first = (sum(row["delivered"] or 0 for row in rows if row["attempt"] <= most) for most in (1 << 30, 1))
     busy = reader.busy(episode.growing)
     if not first or not busy or np.mean(list(busy.values())) < BUSY or first > FEW_RETRIES * given:
@@ -364,8 +363,8 @@ def _waited_for_transaction(episode: Episode) -> Cause | None:
     """A transaction was open: readers with `read_committed` are given nothing beyond it."""
     mine: list[Row] = [
         row
-        for row in episode.reader.evidence.rows["stable_waits"]
-        if row["group"] == episode.reader.name and row["from_ns"] <= episode.to_ns and row["to_ns"] >= episode.from_ns
+        for row in episode.reader.rows("stable_waits")
+        if row["from_ns"] <= episode.to_ns and row["to_ns"] >= episode.from_ns
     ]
     if not mine:
         return None
@@ -385,8 +384,8 @@ def _reset(episode: Episode) -> Cause | None:
     """A reset of the group's offsets made it read earlier messages again; None if there was none."""
     at = [
         row["time_ns"]
-        for row in episode.reader.evidence.rows["markers"]
-        if (row["kind"], row["group"]) == ("offsets_reset", episode.reader.name)
+        for row in episode.reader.rows("markers")
+        if row["kind"] == "offsets_reset"
         and episode.from_ns - 2 * episode.scale.width_ns <= row["time_ns"] <= episode.to_ns
     ]
     if not at:

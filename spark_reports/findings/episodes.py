@@ -59,9 +59,7 @@ class Episode:
     @cached_property
     def growing(self) -> NDArray[np.bool_]:
         """The buckets until it was at its highest."""
-        at = np.zeros(len(self.rises), dtype=bool)
-        at[self.begin : self.peak + 1] = True
-        return at
+        return self.reader.mask([(self.begin, self.peak + 1)])
 
     @cached_property
     def behind(self) -> dict[TopicPartition, float]:
@@ -86,7 +84,7 @@ class Episode:
     @property
     def delayed_s(self) -> float:
         """How long they waited in all, without what was deleted unread."""
-        lost = [row for row in self.reader.evidence.rows["deleted_unread"] if row["group"] == self.reader.name]
+        lost = self.reader.rows("deleted_unread")
         mine = (row["waiting_s"] or 0.0 for row in lost if self.from_ns <= (row["first_ns"] or 0) < self.to_ns)
         return max(0.0, self.area_s - sum(mine))
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -112,12 +112,11 @@ class ReaderEvidence:
         if self.is_group:
             self.topics = sorted({topic for topic, _ in self.places})
             self.came: BucketValues = sum((one.came for one in self.places.values()), np.zeros(scale.buckets))
-            behind: BucketValues = sum((one.behind for one in self.places.values()), np.zeros(scale.buckets))
-            self.waiting: BucketValues = np.maximum(behind - self.in_hand, 0)
-            self.left = behind  # what waits or is in hand
+            #: What waits or is in hand.
+            self.left: BucketValues = sum((one.behind for one in self.places.values()), np.zeros(scale.buckets))
+            self.waiting: BucketValues = np.maximum(self.left - self.in_hand, 0)
         else:
-            own = {row["topic"] for row in evidence.rows["redeliveries"] if row["group"] == name}
-            self.topics = sorted(own) or [name]
+            self.topics = sorted({row["topic"] for row in self.rows("redeliveries")}) or [name]
             of_topics = [one for one in evidence.rows["throughput"] if one["dimension"] == "topic"]
             self.came = evidence.series([one for one in of_topics if one["name"] in self.topics], "messages")
             self.waiting = evidence.series(waits, "waiting")
@@ -130,14 +129,22 @@ class ReaderEvidence:
         each = [one.each_s(self.all_buckets) for one in self.members.values() if one.done.sum() >= most / 20 and most]
         return min(each, default=0.0)
 
+    def rows(self, table: str, column: str = "group") -> list[Row]:
+        """The rows of a table that are about this reader."""
+        return [row for row in self.evidence.rows[table] if row[column] == self.name]
+
+    def mask(self, stretches: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
+        """Which buckets are in one of the stretches."""
+        at = np.zeros(len(self.came), dtype=bool)
+        for begin, end in stretches:
+            at[begin:end] = True
+        return at
+
     def owners(self, place: TopicPartition, from_ns: int, to_ns: int) -> set[str]:
         return {
             row["client"]
-            for row in self.evidence.rows["ownership"]
-            if row["group"] == self.name
-            and (row["topic"], row["partition"]) == place
-            and row["from_ns"] < to_ns
-            and row["to_ns"] > from_ns
+            for row in self.rows("ownership")
+            if (row["topic"], row["partition"]) == place and row["from_ns"] < to_ns and row["to_ns"] > from_ns
         }
 
     def owned(self, client: str, from_ns: int, to_ns: int) -> list[TopicPartition]:

@@ -57,11 +57,10 @@ def _work_folder() -> Iterator[tuple[Path, Path]]:
     log = work.with_suffix(".log")
     try:
         yield work, log
-    except Cancelled:
-        log.unlink(missing_ok=True)
-        raise
     except ReportError as error:
-        if log.exists():
+        if isinstance(error, Cancelled):
+            log.unlink(missing_ok=True)
+        elif log.exists():
             error.log = log
         raise
     finally:

@@ -138,8 +138,7 @@ class InFlightTime:
             )
             .filter(pl.col("next_ns") >= pl.col("began_ns"))
             .with_columns(first=scale.polars_bucket_start("began_ns"), last_ns=last_ns)
-            .with_columns(start_ns=pl.int_ranges("first", scale.polars_bucket_start("last_ns") + 1, scale.width_ns))
-            .explode("start_ns", empty_as_null=False, keep_nulls=False)
+            .pipe(scale.each_bucket, "began_ns", "last_ns")
             .with_columns(
                 long=pl.min_horizontal("next_ns", until) - pl.max_horizontal("began_ns", "start_ns"),
                 own=(start == pl.col("first")) & each.is_not_null(),

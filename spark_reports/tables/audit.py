@@ -11,7 +11,7 @@ from broker_core.filters.error import Sentence
 from broker_core.recording.account import Account, Again, Row
 from broker_core.recording.verdicts import Finding, Order, answer, findings
 from resources.account import STATES, VERDICTS, VerdictName
-from spark_reports.tables.details import deletions
+from spark_reports.tables.details import PLACE, deletions
 from spark_reports.tables.schema import columns, rows
 
 _STATES = ", ".join(f"{name} BIGINT" for name in STATES)
@@ -106,7 +106,6 @@ def deleted(judged: JudgedAccount, control: pl.DataFrame, rollup: pl.DataFrame) 
     """One row per reader and partition: what the log lost before the reader had acknowledged it. `waiting_s` is how
     long it had waited until then, messages x seconds, by when its time bucket was published.
     """
-    place = ["group", "topic", "partition"]
     runs: list[tuple[object, ...]] = [
         (row.reader, row.source, each.partition, each.first, each.end, row.source in judged.account.compacting)
         for row in judged.rows
@@ -115,14 +114,14 @@ def deleted(judged: JudgedAccount, control: pl.DataFrame, rollup: pl.DataFrame) 
     ]
     lost = rows("`group` STRING, topic STRING, partition INT, low BIGINT, high BIGINT, at_most BOOLEAN", runs)
     cut = (
-        lost.join(deletions(control), on=place[1:])
+        lost.join(deletions(control), on=PLACE[1:])
         .with_columns(low=pl.max_horizontal("low", "offset"), high=pl.min_horizontal("high", "end"))
         .filter(pl.col("high") > pl.col("low"))
     )
     born = _born_ns(cut, rollup)
     times = (
         cut.with_columns(s=(pl.col("high") - pl.col("low")) * (pl.col("time_ns") - born) / 1e9)
-        .group_by(place)
+        .group_by(PLACE)
         .agg(
             pl.col("cause").unique().sort().str.join(", "),
             pl.col("time_ns").min().alias("first_ns"),
@@ -131,15 +130,15 @@ def deleted(judged: JudgedAccount, control: pl.DataFrame, rollup: pl.DataFrame) 
         )
     )
     return (
-        lost.group_by(place)
+        lost.group_by(PLACE)
         .agg(
             (pl.col("high") - pl.col("low")).sum().alias("messages"),
             pl.col("at_most").first(),
             pl.col("low").min().alias("first_offset"),
             pl.col("high").max().alias("last_offset") - 1,
         )
-        .join(times, on=place, how="left")
-        .sort("messages", *place, descending=[True, False, False, False])
+        .join(times, on=PLACE, how="left")
+        .sort("messages", *PLACE, descending=[True, False, False, False])
         .select(name for name, _ in columns(DELETED_SCHEMA))
     )
 

@@ -62,8 +62,7 @@ def over_time(blocks: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.Da
     none = pl.lit(0, pl.Int64)
     end = pl.min_horizontal("to_ns", pl.col("start_ns") + scale.width_ns)
     shares = (
-        blocks.with_columns(start_ns=scale.polars_bucket_starts("from_ns", "to_ns"))
-        .explode("start_ns", empty_as_null=False, keep_nulls=False)
+        blocks.pipe(scale.each_bucket, "from_ns", "to_ns")
         .with_columns(blocked_ns=end - pl.max_horizontal("from_ns", "start_ns"), rejected=none, dropped=none)
         .select(columns)
     )

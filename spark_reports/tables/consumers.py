@@ -92,8 +92,7 @@ def over_time(in_flight_time: pl.DataFrame, presence: pl.DataFrame, scale: Scale
     """
     present = (
         presence.with_columns(last_ns=pl.max_horizontal(pl.col("to_ns") - 1, "from_ns"))
-        .with_columns(start_ns=scale.polars_bucket_starts("from_ns", "last_ns"))
-        .explode("start_ns", empty_as_null=False, keep_nulls=False)
+        .pipe(scale.each_bucket, "from_ns", "last_ns")
         .with_columns(end_ns=pl.min_horizontal("to_ns", pl.col("start_ns") + scale.width_ns))
         .group_by(*CLIENT, "start_ns")
         .agg((pl.col("end_ns") - pl.max_horizontal("from_ns", "start_ns")).sum().alias("there_ns"))

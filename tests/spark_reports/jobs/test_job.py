@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,19 +10,25 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from broker_core.recording.recorder import Recorder
+from spark_reports.jobs.cancellation import Cancellation
+from spark_reports.jobs.making import Making
 from spark_reports.jobs.report import Report
 from spark_reports.request.request import Request
 from spark_reports.sessions.session import inspect
 from spark_reports.tables.recording import SAME_NAME
 from tests.long_form import some
 from tests.spark_reports.conftest import record
+from tests.spark_reports.page.tables_by_hand import made, only, rows_of
 from tests.spark_reports.test_wrong import Silent
 
 pytestmark = pytest.mark.spark
@@ -260,3 +267,41 @@ def test_what_libraries_log_is_no_word_of_ours() -> None:
     code = f"import logging; {made}; logging.error('noise')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "/no/such" in done.stdout and "noise" not in done.stderr
+
+
+_WITH_OUTCOME = """
+import sys
+from spark_reports.jobs import job
+from spark_reports.jobs.outcome import Outcome
+
+class Making:
+    def __init__(self, request, work, log, *_):
+        log.write_text("Traceback")
+
+    def make(self):
+        return "/out", Outcome(failed=tuple(sys.argv[3:]))
+
+job.Making = Making
+sys.exit(job.main([sys.argv[1], "--out", sys.argv[2]]))
+"""
+
+
+def test_the_log_stays_where_a_part_failed_and_is_named(tmp_path: Path, work: Path) -> None:
+    for failed, code, left in (((), 0, []), (("The part Lag is left out.",), 1, ["Traceback"])):
+        command = [sys.executable, "-c", _WITH_OUTCOME, tmp_path, tmp_path / "out", *failed]
+        assert subprocess.run(command, stdin=subprocess.PIPE, capture_output=True, check=False).returncode == code
+        assert [path.read_text() for path in work.iterdir()] == left
+
+
+def test_what_failed_is_told_with_the_place_of_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Recorder(tmp_path / "session", scenario_name="Nothing").close(totals={"published": 0})
+    request, log = Request(tmp_path / "session", tmp_path / "out", parts=frozenset({"totals"})), tmp_path / "log"
+    whole = replace(only(made(), request.parts), failed=("The part Lag is left out.",))
+    report = Report(inspect(str(request.session)), whole, rows_of(whole), [], [])
+    monkeypatch.setattr(Report, "of", lambda *_: report)
+    progress: Any = Silent()
+    monkeypatch.setattr(progress, "watching", contextlib.nullcontext)
+    making = Making(request, tmp_path, log, progress, Cancellation())
+    running: Any = SimpleNamespace(conf=SimpleNamespace(set=lambda *_: None), sparkContext=None)
+    page, outcome = making.make(lambda: running)
+    assert Path(page).exists() and outcome.failed == ("The part Lag is left out.", f"The log is {log}.")
