@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, Signal
@@ -11,7 +11,7 @@ from app.presenters.paged import not_recorded, only_of_now
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from app.sessions.queries import Answers
-from broker_core.clock import NS_PER_S
+from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.filters import Field
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
@@ -36,12 +36,24 @@ class SegmentRow(NamedTuple):
     active: bool
 
     @property
+    def damaged(self) -> bool:
+        """Whether parts of it cannot be read: that was found when it was opened, or is lost since."""
+        base, end = self.segment.base_offset, self.segment.end_offset
+        return self.segment.damaged or any(first < end and base < lost for first, lost, _ in self.partition.lost)
+
+    @property
     def key(self) -> tuple[str, int, str]:
         return (self.partition.topic, self.partition.partition, self.segment.name)
 
 
+def rows_of(states: Iterable[PartitionState]) -> tuple[SegmentRow, ...]:
+    return tuple(
+        SegmentRow(state, segment, segment is state.segments[-1]) for state in states for segment in state.segments
+    )
+
+
 def state_word(row: SegmentRow) -> str:
-    if row.segment.damaged:
+    if row.damaged:
         return "Corruption"
     if row.active:
         return "Active"
@@ -88,10 +100,7 @@ class SegmentsModel(TableModel[SegmentRow]):
 
 
 _MORE = (
-    (
-        Field("damaged", "flag", "Parts of it cannot be read."),
-        lambda row: row.segment.damaged or bool(row.partition.lost),
-    ),
+    (Field("damaged", "flag", "Parts of it cannot be read."), lambda row: row.damaged),
     (Field("active", "flag", "Messages are appended to it."), lambda row: row.active),
 )
 
@@ -110,13 +119,11 @@ def partition_facts(state: PartitionState) -> Facts:
         "fsync": tr("in files, synced before it is acknowledged: survives a power cut"),
     }[config.durability]
     roll = [byte_size(config.segment_bytes)]
-    roll += [] if config.segment_ms is None else [duration(config.segment_ms * 1_000_000)]
-    cleaned = _retention(config)
+    roll += [] if config.roll_ms is None else [duration(config.roll_ms * NS_PER_MS)]
     compacted = tombstones = ""
     if config.compacts:
-        cleaned = cleaned if config.deletes else tr("compaction: the latest of each key")
         compacted = tr("up to offset {offset}", offset=f"{state.compacted_to:,}")
-        tombstones = tr("kept for {time}", time=duration(config.tombstone_ms * 1_000_000))
+        tombstones = tr("kept for {time}", time=duration(config.tombstone_ms * NS_PER_MS))
     lost = [
         tr("offsets {first} to {last} are lost: {cause}", first=f"{first:,}", last=f"{end - 1:,}", cause=cause)
         for first, end, cause in state.lost[:20]
@@ -126,7 +133,7 @@ def partition_facts(state: PartitionState) -> Facts:
         (tr("Offsets"), tr("{first} to {end}", first=f"{state.start_offset:,}", end=f"{state.end_offset:,}")),
         (tr("Size"), tr("{size} in {count} segments", size=byte_size(state.size_bytes), count=len(state.segments))),
         (tr("Kept"), kept),
-        (tr("Cleaned up by"), cleaned),
+        (tr("Cleaned up by"), _cleanup(config)),
         (tr("Compacted"), compacted),
         (tr("Tombstones"), tombstones),
         (tr("New segment"), tr("after {limits}", limits=tr(" or ").join(roll))),
@@ -136,17 +143,27 @@ def partition_facts(state: PartitionState) -> Facts:
     )
 
 
-def _retention(config: LogConfig) -> str:
+def _cleanup(config: LogConfig) -> str:
     limits = []
-    if config.retention_ms is not None:
-        limits.append(tr("older than {time}", time=duration(config.retention_ms * 1_000_000)))
-    if config.retention_bytes is not None:
+    if config.deletes and config.retention_ms is not None:
+        limits.append(tr("older than {time}", time=duration(config.retention_ms * NS_PER_MS)))
+    if config.deletes and config.retention_bytes is not None:
         limits.append(tr("beyond {size}", size=byte_size(config.retention_bytes)))
-    return (
-        tr("deleting segments {limits}", limits=tr(" or ").join(limits))
-        if limits
-        else tr("nothing: all segments are kept")
-    )
+    does = [tr("deleting segments {limits}", limits=tr(" or ").join(limits))] if limits else []
+    does += [tr("compaction: the latest of each key")] if config.compacts else []
+    return "; ".join(does) or tr("nothing: all segments are kept")
+
+
+def summary_of(states: Sequence[PartitionState]) -> str:
+    """How much there is of all logs, where, and how many partitions are corrupt or read-only; "" without any log."""
+    size = byte_size(sum(state.size_bytes for state in states))
+    in_memory = all(state.config.durability == "memory" for state in states)
+    words = [tr("{size} in memory, nothing on disk", size=size) if in_memory else tr("{size} on disk", size=size)]
+    if damaged := sum(1 for state in states if state.lost):
+        words.append(tr("corrupt partitions: {count:,}", count=damaged))
+    if read_only := sum(1 for state in states if state.read_only):
+        words.append(tr("read-only partitions: {count:,}", count=read_only))
+    return "; ".join(words) if states else ""
 
 
 class LogOnDiskPanel(TablePanel):
@@ -175,11 +192,6 @@ class LogOnDiskPanel(TablePanel):
     def set_facts(self, facts: Facts) -> None:
         self._hint.setVisible(not facts)
         self.facts.set_facts(facts)
-
-    def set_summary(self, size: str, *, in_memory: bool, damaged: int) -> None:
-        where = tr("{size} in memory, nothing on disk", size=size) if in_memory else tr("{size} on disk", size=size)
-        bad = "" if not damaged else "; " + tr("{count} partitions are corrupt", count=damaged)
-        self.summary.setText(where + bad)
 
 
 class LogOnDiskPresenter(PanelPresenter[LogOnDiskPanel]):
@@ -229,19 +241,9 @@ class LogOnDiskPresenter(PanelPresenter[LogOnDiskPanel]):
             self._ask(first + PARTITIONS_AT_ONCE)
             return
         self._busy = False
-        states = self._found
-        self.model.set_rows(
-            tuple(
-                SegmentRow(state, segment, segment is state.segments[-1])
-                for state in states
-                for segment in state.segments
-            )
-        )
+        self.model.set_rows(rows_of(self._found))
         self.panel.set_facts(self.model.facts(self.panel.current_key()))
-        total = sum(state.size_bytes for state in states)
-        in_memory = all(state.config.durability == "memory" for state in states)
-        damaged = sum(1 for state in states if state.lost or state.read_only)
-        self.panel.set_summary(byte_size(total), in_memory=in_memory, damaged=damaged)
+        self.panel.summary.setText(summary_of(self._found))
 
     def _failed(self, sentence: str) -> None:
         self._busy = False
