@@ -32,7 +32,7 @@ SOURCES = (
         "broker_core/queues",
         "broker_core/schemas",
     ),
-    "resources/account.py",
+    *("resources/account.py", "resources/measures.py"),
 )
 SCENARIOS = ROOT / "resources" / "scenarios"
 STATES = ROOT / "resources" / "themes" / "states.toml"
@@ -52,6 +52,7 @@ CALLS = {
     **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Column": (0,), "Field": (2,)},
     **dict.fromkeys(("time_column", "number_column", "state_column", "text_column", "owner_column"), (0,)),
     **{"State": (0, 1), "Reason": (0, 1), "Promise": (0, 1)},
+    "Measure": (0,),
     "about": (0,),  # help of a request's field, which forms show
 }
 KEYWORDS = {

@@ -756,6 +756,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Stellvertretend für den Halter bestätigt.</translation>
   </message>
   <message>
+   <source>Acknowledgement, p99</source>
+   <translation>Bestätigung, p99</translation>
+  </message>
+  <message>
    <source>Acquired (session time)</source>
    <translation>Übernommen (Sitzungszeit)</translation>
   </message>
@@ -1470,6 +1474,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Bytes</source>
    <translation>Bytes</translation>
+  </message>
+  <message>
+   <source>Bytes a second</source>
+   <translation>Bytes pro Sekunde</translation>
   </message>
   <message>
    <source>Bytes at most</source>
@@ -2250,6 +2258,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Delivered (session)</source>
    <translation>Zugestellt (Sitzung)</translation>
+  </message>
+  <message>
+   <source>Delivered a second</source>
+   <translation>Zugestellt pro Sekunde</translation>
   </message>
   <message>
    <source>Delivered again</source>
@@ -3054,6 +3066,22 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>First (session)</source>
    <translation>Erste (Sitzung)</translation>
+  </message>
+  <message>
+   <source>First delivery, maximum</source>
+   <translation>Erste Zustellung, Maximum</translation>
+  </message>
+  <message>
+   <source>First delivery, p50</source>
+   <translation>Erste Zustellung, p50</translation>
+  </message>
+  <message>
+   <source>First delivery, p99</source>
+   <translation>Erste Zustellung, p99</translation>
+  </message>
+  <message>
+   <source>First delivery, p99.9</source>
+   <translation>Erste Zustellung, p99,9</translation>
   </message>
   <message>
    <source>First session</source>
@@ -5286,6 +5314,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Partitionen entzogen</translation>
   </message>
   <message>
+   <source>Partitions that changed owner</source>
+   <translation>Partitionen, die den Besitzer wechselten</translation>
+  </message>
+  <message>
    <source>Partitions that it leads.</source>
    <translation>Partitionen, die er führt.</translation>
   </message>
@@ -5466,6 +5498,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Producer</translation>
   </message>
   <message>
+   <source>Producers blocked</source>
+   <translation>Blockierte Producer</translation>
+  </message>
+  <message>
    <source>Producers wait at most</source>
    <translation>Producer warten höchstens</translation>
   </message>
@@ -5512,6 +5548,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Published (session)</source>
    <translation>Gesendet (Sitzung)</translation>
+  </message>
+  <message>
+   <source>Published a second</source>
+   <translation>Gesendet pro Sekunde</translation>
   </message>
   <message>
    <source>Published between the rebalances of {group}</source>
@@ -8518,6 +8558,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zeit vom Redrive bis dahin.</translation>
   </message>
   <message>
+   <source>Time in rebalances</source>
+   <translation>Zeit in Rebalances</translation>
+  </message>
+  <message>
    <source>Time left (s)</source>
    <translation>Restzeit (s)</translation>
   </message>
@@ -8666,6 +8710,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zuerst probieren: {what}</translation>
   </message>
   <message>
+   <source>Turned away or discarded</source>
+   <translation>Abgewiesen oder verworfen</translation>
+  </message>
+  <message>
    <source>Turned on again.</source>
    <translation>Wieder eingeschaltet.</translation>
   </message>
@@ -8788,6 +8836,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>User</source>
    <translation>Benutzer</translation>
+  </message>
+  <message>
+   <source>User actions</source>
+   <translation>Benutzeraktionen</translation>
   </message>
   <message>
    <source>Value</source>
@@ -9604,6 +9656,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>coordinator change told: {requests}</source>
    <translation>Wechsel des Koordinators gemeldet: {requests}</translation>
+  </message>
+  <message>
+   <source>corrupt partitions: {count:,}</source>
+   <translation>beschädigte Partitionen: {count:,}</translation>
   </message>
   <message>
    <source>could not be done: {what}</source>
@@ -10854,6 +10910,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>lesen</translation>
   </message>
   <message>
+   <source>read-only partitions: {count:,}</source>
+   <translation>schreibgeschützte Partitionen: {count:,}</translation>
+  </message>
+  <message>
    <source>reads {names}</source>
    <translation>liest {names}</translation>
   </message>
@@ -11936,10 +11996,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} partitions</source>
    <translation>{count} Partitionen</translation>
-  </message>
-  <message>
-   <source>{count} partitions are corrupt</source>
-   <translation>{count} Partitionen sind beschädigt</translation>
   </message>
   <message>
    <source>{count} partitions as a heat map{share}</source>

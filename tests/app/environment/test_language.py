@@ -42,6 +42,7 @@ from broker_core.recording.verdicts import Order
 from broker_core.simulation.actions.faults import Crash, FailMatching
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
+from resources.measures import MEASURES
 from tests.app.conftest import Hand
 from tests.app.presenters import made_up
 from tests.broker_core.simulation import busy_session
@@ -79,6 +80,11 @@ def german(qapp: QApplication) -> Iterator[None]:
 def test_every_text_of_the_program_has_a_german_one() -> None:
     assert len(translations.words()) > 1000
     assert translations.missing(GERMAN) == []
+
+
+def test_every_figure_that_sessions_are_compared_by_has_a_german_name() -> None:
+    labels = [measure.label for measure in MEASURES.values()]
+    assert set(labels) <= set(translations.words())
 
 
 def test_a_translation_asks_for_the_same_values_in_the_same_form() -> None:
