@@ -62,7 +62,13 @@ _SIZES = {
     "chip": lane_painter.CHIP_W,
     "chip_pitch": lane_painter.CHIP_PITCH,
     "chip_h": lane_painter.CHIP_H[Step.NEAR],
+    "figure_pitch": queue_item.FIGURE_PITCH,
+    "figure_w": queue_item.FIGURE_W,
+    "figure_name_y": queue_item.FIGURE_NAME_Y,
+    "figure_y": queue_item.FIGURE_Y[Step.NEAR],
     "rings_y": queue_item.RINGS_Y,
+    "rings_base_y": queue_item.RINGS_BASE_Y,
+    "source_gap": queue_item.SOURCE_GAP,
     "ring": queue_item.RING_SIZE,
     "ring_pitch": queue_item.RING_PITCH,
 }

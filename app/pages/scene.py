@@ -24,7 +24,7 @@ from widgets.canvas.layout import (
 from widgets.canvas.lettering import count_text, rate_text, short_count
 from widgets.canvas.link_item import thickness_of
 from widgets.canvas.ports import word_places
-from widgets.canvas.queue_item import EXPIRING, RINGS, queue_figures, reads_text, rings_words
+from widgets.canvas.queue_item import EXPIRING_SHARE, MAX_RINGS, queue_figures, reads_text, rings_words
 from widgets.canvas.topic_item import largest_lag
 from widgets.canvas.topic_words import NO_GROUP, heat_words, short_names, track_words, worst_words
 from widgets.canvas.view import (
@@ -209,7 +209,7 @@ def _queue(queue: QueueBox) -> Tree:
         "note": rate_text(queue.rate_per_s),
         "state": state_of(queue.gate),
         "figures": [{"name": word, "count": count_text(count)} for word, count in queue_figures(queue)],
-        "rings": [_ring(ring) for ring in queue.leases[:RINGS]],
+        "rings": [_ring(ring) for ring in queue.leases[:MAX_RINGS]],
         "rest": rings_words(queue),
         "reads": reads_text(queue.reads) if queue.reads else "",
     }
@@ -221,7 +221,7 @@ def _ring(ring: LeaseRing) -> Tree:
         "left": round(left * 100),
         "hue": ring.hue % HUES,
         "attempt": short_count(ring.attempt) if ring.attempt > 1 else "",
-        "expiring": left < EXPIRING,
+        "expiring": left < EXPIRING_SHARE,
     }
 
 

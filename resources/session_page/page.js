@@ -265,15 +265,15 @@ const painters = {
   },
   queue(box, w) {
     const parts = [painters.place(box, w)];
-    box.figures.forEach((figure, at) => parts.push(text(14 + at * 112, 52, figure.name, "", "muted", 108), text(14 + at * 112, 73, figure.count, "t-figure", "", 108)));
+    box.figures.forEach((figure, at) => parts.push(text(sizes.label_x + at * sizes.figure_pitch, sizes.figure_name_y, figure.name, "", "muted", sizes.figure_w), text(sizes.label_x + at * sizes.figure_pitch, sizes.figure_y, figure.count, "t-figure", "", sizes.figure_w)));
     const radius = (sizes.ring - 3) / 2, round = 2 * Math.PI * radius;
     box.rings.forEach((ring, at) => {
-      const cx = 14 + at * sizes.ring_pitch + sizes.ring / 2, cy = sizes.rings_y + sizes.ring / 2;
+      const cx = sizes.label_x + at * sizes.ring_pitch + sizes.ring / 2, cy = sizes.rings_y + sizes.ring / 2;
       parts.push(h("circle", { class: "ring", cx, cy, r: radius }), h("circle", { class: `h${ring.hue} arc ${ring.expiring ? "expiring" : ""}`, cx, cy, r: radius, "stroke-dasharray": `${ring.left / 100 * round} ${round}`, transform: `rotate(-90 ${cx} ${cy})` }), ring.attempt && h("text", { x: cx, y: cy + 4, "text-anchor": "middle" }, ring.attempt));
     });
-    const x = 14 + box.rings.length * sizes.ring_pitch;
-    parts.push(text(x, sizes.rings_y + 13, box.rest, "", "muted", w - x - 4));
-    if (box.reads && x + widthOf(box.rest, "") + widthOf(box.reads, "") + 24 < w) parts.push(text(w - 14, sizes.rings_y + 13, box.reads, "", "muted", w, true));
+    const x = sizes.label_x + box.rings.length * sizes.ring_pitch, right = w - sizes.label_x;
+    parts.push(text(x, sizes.rings_base_y, box.rest, "", "muted", w - x - 4));
+    if (box.reads && x + widthOf(box.rest, "") + sizes.source_gap + widthOf(box.reads, "") <= right) parts.push(text(right, sizes.rings_base_y, box.reads, "", "muted", w, true));
     return parts;
   },
   dlq(box, w, hgt) { return [sign("dead-letter", 12, (hgt - 18) / 2, 18), text(38, hgt / 2 + 4.5, box.name, "t-body", box.any ? "" : "muted", w - 60 - widthOf(box.note, "t-name")), text(w - 14, hgt / 2 + 4.5, box.note, "t-name", box.any ? "" : "muted", 100, true)]; },

@@ -21,11 +21,13 @@ from widgets.canvas.view import LeaseRing, QueueBox
 from widgets.i18n import mark, tr
 from widgets.theme import mix
 
-RINGS = 12
-RING_STEPS = 48
-RING_SIZE, RING_PITCH, RINGS_Y = 18.0, 24.0, 92.0
+MAX_RINGS = 12
+RING_STEPS = 50  # one of them begins where a lease counts as expiring
+RING_SIZE, RING_PITCH, RINGS_Y, RINGS_BASE_Y = 18.0, 24.0, 92.0, 106.0
+SOURCE_GAP = 10.0  # between the words behind the rings and what the queue reads
 HEADER_H, FIGURES_H = 36.0, 50.0
-EXPIRING = 0.2
+EXPIRING_SHARE = 0.2
+FIGURE_PITCH, FIGURE_W, FIGURE_NAME_Y = 112.0, 108.0, 52.0
 # The base line of the figures at each step of the zoom.
 FIGURE_Y = {Step.OVERVIEW: 80, Step.NORMAL: 77, Step.NEAR: 73}
 RINGS_LEGEND = mark("The arc is the time left; the number is the attempt, from the second on.")
@@ -35,7 +37,9 @@ class QueueItem(FactsItem[QueueBox]):
     @staticmethod
     def seen(queue: QueueBox) -> tuple[object, ...]:
         """The drawn state of the header, the figures and the rings; a ring moves in `RING_STEPS` steps."""
-        rings = tuple((ring.key, int(ring.left * RING_STEPS), ring.hue, ring.attempt) for ring in queue.leases[:RINGS])
+        rings = tuple(
+            (ring.key, int(ring.left * RING_STEPS), ring.hue, ring.attempt) for ring in queue.leases[:MAX_RINGS]
+        )
         header = (queue.name, rate_text(queue.rate_per_s), queue.gate)
         return header, (queue.ready, queue.delayed, queue.in_flight), (*rings, queue.in_flight, queue.reads)
 
@@ -53,32 +57,26 @@ class QueueItem(FactsItem[QueueBox]):
         if exposed.bottom() > HEADER_H and exposed.top() < HEADER_H + FIGURES_H:
             near = look.step is Step.NEAR
             for at, (word, count) in enumerate(queue_figures(queue)):
-                x, text = LABEL_X + at * 112, count_text(count) if near else short_count(count)
-                write(painter, x, 52, word, look.face("small"), theme.muted, 108)
-                write(painter, x, FIGURE_Y[look.step], text, look.face("figure"), theme.text, 108)
+                x, text = LABEL_X + at * FIGURE_PITCH, count_text(count) if near else short_count(count)
+                write(painter, x, FIGURE_NAME_Y, word, look.face("small"), theme.muted, FIGURE_W)
+                write(painter, x, FIGURE_Y[look.step], text, look.face("figure"), theme.text, FIGURE_W)
         if exposed.bottom() > RINGS_Y - 4:
             self._draw_rings(painter)
 
     def _draw_rings(self, painter: QPainter) -> None:
         theme, queue = self.look.theme, self.facts
-        shown = queue.leases[:RINGS]
-        self._draw_source(painter, shown)
+        shown, face = queue.leases[:MAX_RINGS], self.look.face("small")
         for at, ring in enumerate(shown):
             self._draw_ring(painter, LABEL_X + at * RING_PITCH, ring)
-        x = LABEL_X + len(shown) * RING_PITCH
-        if words := rings_words(queue):
-            write(painter, x, RINGS_Y + 14, words, self.look.face("small"), theme.muted, TOPIC_W - x - 4)
-        elif 0 < len(shown) <= 6 and self.look.step is Step.NEAR and not queue.reads:
-            right, note = TOPIC_W - LABEL_X, tr("time left on each lease")
-            write_right(painter, right, RINGS_Y + 13, note, self.look.face("tiny"), theme.muted, right - 4 - x)
-
-    def _draw_source(self, painter: QPainter, shown: tuple[LeaseRing, ...]) -> None:
-        if not self.facts.reads:
-            return
-        face, text = self.look.face("small"), reads_text(self.facts.reads)
-        taken = RING_PITCH * (len(shown) + 2) if shown else width_of(tr("Nothing in flight."), face) + 28
-        if width_of(text, face) <= TOPIC_W - LABEL_X - taken:
-            write_right(painter, TOPIC_W - LABEL_X, RINGS_Y + 14, text, face, self.look.theme.muted, TOPIC_W)
+        x, right = LABEL_X + len(shown) * RING_PITCH, TOPIC_W - LABEL_X
+        words, reads = rings_words(queue), reads_text(queue.reads) if queue.reads else ""
+        if words:
+            write(painter, x, RINGS_BASE_Y, words, face, theme.muted, TOPIC_W - x - 4)
+        elif 0 < len(shown) <= 6 and self.look.step is Step.NEAR and not reads:
+            note = tr("time left on each lease")
+            write_right(painter, right, RINGS_BASE_Y - 1, note, self.look.face("tiny"), theme.muted, right - 4 - x)
+        if reads and x + width_of(words, face) + SOURCE_GAP + width_of(reads, face) <= right:
+            write_right(painter, right, RINGS_BASE_Y, reads, face, theme.muted, TOPIC_W)
 
     def _draw_ring(self, painter: QPainter, x: float, ring: LeaseRing) -> None:
         theme = self.look.theme
@@ -87,7 +85,7 @@ class QueueItem(FactsItem[QueueBox]):
         painter.setPen(pen(theme.lane, 3))
         painter.drawEllipse(where)
         left = min(1.0, max(0.0, ring.left))
-        colour = theme.failure if left < EXPIRING else theme.owner(ring.hue)
+        colour = theme.failure if left < EXPIRING_SHARE else theme.owner(ring.hue)
         painter.setPen(QPen(pen(colour, 3)))
         painter.drawArc(where, 90 * 16, round(left * 360 * 16))
         if ring.attempt > 1 and self.look.step is not Step.OVERVIEW:
@@ -107,7 +105,7 @@ class QueueItem(FactsItem[QueueBox]):
 
     def tool_tip(self, x: float, y: float) -> str:
         at = int((x - LABEL_X) // RING_PITCH)
-        if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(RINGS, len(self.facts.leases)):
+        if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(MAX_RINGS, len(self.facts.leases)):
             ring = self.facts.leases[at]
             holder = tr(" held by {holder}", holder=ring.holder) if ring.holder else ""
             said = tr(
@@ -124,7 +122,7 @@ class QueueItem(FactsItem[QueueBox]):
 
 def rings_words(queue: QueueBox) -> str:
     """What stands behind the rings: how many more are in flight; or that nothing is, instead of rings."""
-    shown = len(queue.leases[:RINGS])
+    shown = len(queue.leases[:MAX_RINGS])
     if not shown:
         return "" if queue.in_flight else tr("Nothing in flight.")
     more = queue.in_flight - shown

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.widgets.canvas.conftest import Hand, Heard
 from tests.widgets.canvas.sample_views import after_rebalance, first_view, indexer_lanes, mid_rebalance, wide_view
+from widgets.canvas import queue_item
 from widgets.canvas.box_item import BoxItem
 from widgets.canvas.canvas import Canvas, tool_tip_html
 from widgets.canvas.card_item import CardItem
@@ -22,7 +23,7 @@ from widgets.canvas.lane_painter import heat_cells
 from widgets.canvas.layout import LANE_H, best_arrangement, lay_out
 from widgets.canvas.lettering import count_text, elided, plural, rate_text, short_count, width_of
 from widgets.canvas.link_item import LinkItem
-from widgets.canvas.queue_item import DeadLettersItem, QueueItem
+from widgets.canvas.queue_item import EXPIRING_SHARE, DeadLettersItem, QueueItem
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import CanvasView, Lane, LaneGroup, LeaseRing, TopicBox, lane_id
 from widgets.theme import DARK, LIGHT, Theme
@@ -113,6 +114,28 @@ def test_a_countdown_moves_only_the_rings_and_only_when_it_can_be_seen(
         canvas.set_view(replace(view, queues=(replace(view.queues[0], leases=(LeaseRing("m", left),)),)))
         QApplication.processEvents()
         assert [item_id for item_id, _ in drawn] == ["queue:builds"] * times
+
+
+def test_a_ring_is_drawn_again_when_it_takes_the_colour_of_an_expiring_lease() -> None:
+    expiring, not_yet = (
+        QueueItem.seen(replace(first_view().queues[0], leases=(LeaseRing("m", EXPIRING_SHARE + by),)))
+        for by in (-0.005, 0.005)
+    )
+    assert expiring != not_yet
+
+
+@pytest.mark.parametrize(("in_flight", "told"), [(5, True), (0, False)])
+def test_what_a_queue_reads_is_told_where_it_fits_beside_the_words_that_are_there(
+    canvas: Canvas, monkeypatch: pytest.MonkeyPatch, in_flight: int, told: bool
+) -> None:
+    """Five are in flight that nobody has listed: nothing stands there. Of none it says that there are none."""
+    written: list[str] = []
+    monkeypatch.setattr(queue_item, "write_right", lambda _painter, _x, _y, text, *_rest: written.append(text))
+    reads = "a-topic-with-a-name-of-some-length"
+    queue = replace(first_view().queues[0], in_flight=in_flight, leases=(), reads=reads)
+    canvas.set_view(replace(first_view(), queues=(queue,)))
+    canvas.grab()
+    assert (f"reads {reads}" in written) == told
 
 
 def test_items_are_kept_while_views_come_and_go(canvas: Canvas) -> None:
