@@ -84,9 +84,9 @@ class ConnectionsPanel(TablePanel):
         self._beside.setCurrentIndex(int(selected))
 
     def forbid(self, why: str) -> None:
+        self.set_empty_words(tr(self.info.empty) if why else "", why)
         if why != self._forbidden:
             self._forbidden = why
-            self.set_empty_words(tr(self.info.empty), why or tr(self.info.how))
             self._show()
 
     def set_listeners(self, listeners: Sequence[ListenerFacts]) -> None:

@@ -77,6 +77,14 @@ def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
     assert panel.listeners["kafka"].button.toolTip() == "The session has ended."
 
 
+def test_why_no_listener_can_be_opened_is_told_again_of_another_source(qtbot):
+    panel = shown(qtbot, ConnectionsPanel(model(13, 0), model(8)))
+    for why, words in (("The session has ended.", "The session has ended."),) * 2 + (("", "Open Kafka"),):
+        panel.set_source(unknown=False, goes_on="")
+        panel.forbid(why)
+        assert words in panel.empty_state.text()
+
+
 @pytest.mark.promise("25")
 def test_findings_are_plain_text_and_nothing_of_the_last_report_stays(qtbot):
     panel = shown(qtbot, ReportPanel(model(3)))
