@@ -34,7 +34,7 @@ def command() -> Command:
     diff = verbs.lists("diff", schemas.DiffSchemas, "They do not differ.", *columns)
     argument(diff, "schemas before")
     argument(diff, "schemas after")
-    mode = verbs.add("compatibility", schemas.SetCompatibility, _compatibility, optional=True)
+    mode = verbs.add("compatibility", schemas.SetCompatibility, _compatibility, optional=True, changed_by=("mode",))
     mode.add_argument(
         "--mode",
         type=str.upper,
@@ -42,7 +42,7 @@ def command() -> Command:
         metavar="MODE",
         help=f"from now on: {', '.join(_MODES)}; or {_DEFAULT}, for a SUBJECT to have no mode of its own",
     )
-    rule = verbs.add("rule", SetSchemaRule, _rule, kind="topic or queue", fields=())
+    rule = verbs.add("rule", SetSchemaRule, _rule, kind="topic or queue", fields=(), changed_by=("subject", "none"))
     which = rule.add_mutually_exclusive_group()
     argument(which, "schemas --subject")
     argument(which, "schemas --none")
@@ -57,7 +57,7 @@ def _text(options: argparse.Namespace) -> str:
         tell_typist("the schema")
     data = sys.stdin.buffer.read() if options.file == _STDIN else Path(options.file).read_bytes()
     try:
-        return data.decode()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         about = f"{'standard input' if options.file == _STDIN else options.file} is not UTF-8 text"
         raise BrokerError(ErrorCode.INVALID_SCHEMA, about) from error

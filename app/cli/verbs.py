@@ -60,12 +60,13 @@ class Verbs:
         clusters: bool = False,
         writes: str = "",
         asks: Question | None = None,
+        changed_by: tuple[str, ...] = (),
     ) -> argparse.ArgumentParser:
         """A verb that does with `run` what a single request cannot; more arguments are added to what is returned.
 
         `kind` is said instead of what the entry says; `fields` are the options instead of all. The first
         argument may be `optional`. `clusters` can be asked, too, or, by a verb that `writes`, changed. A verb that
-        `asks` runs after a person at a terminal has agreed.
+        `asks` runs after a person at a terminal has agreed. A verb that is `changed_by` options only reads without them.
         """
         entry = entry_of(request)
         about = about_verb(self._name, name) or entry.help
@@ -88,6 +89,7 @@ class Verbs:
             argument(parser, "verbs --yes")
         reads = all(right.operation is Operation.READ for right in entry.rights)
         parser.set_defaults(verb=run, reads=reads, asks=asks, clusters=clusters or bool(writes), writes=writes)
+        parser.set_defaults(changed_by=changed_by)
         return parser
 
     def does(
@@ -135,7 +137,8 @@ class Verbs:
             add_target(parser, clusters=parser.get_default("clusters"), writes=parser.get_default("writes"))
 
         def run(options: argparse.Namespace) -> int:
-            with opened(options, read_only=options.reads) as broker:
+            shows = options.changed_by and not any(getattr(options, name) for name in options.changed_by)
+            with opened(options, read_only=options.reads or bool(shows)) as broker:
                 options.seen = " that this token may read" if is_running(broker) and broker.has_token else ""
                 if options.asks is not None and not _agreed(broker, options, options.asks):
                     return Exit.PARTLY

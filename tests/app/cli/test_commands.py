@@ -119,6 +119,12 @@ def test_a25_queues_are_filled_peeked_taken_and_purged(shell: Shell) -> None:
     assert [row["queue"] for row in shell.rows("queues", "list")] == ["jobs"]
 
 
+def test_a_schema_file_may_begin_with_a_byte_order_mark(shell: Shell, tmp_path) -> None:
+    marked = tmp_path / "order.json"
+    marked.write_text('{"type": "object"}', encoding="utf-8-sig")
+    assert shell.rows("schemas", "register", "order", marked)[0]["version"] == 1
+
+
 def test_a25_schemas_are_registered_checked_compared_and_ruled(shell: Shell, tmp_path) -> None:
     one = tmp_path / "one.json"
     one.write_text('{"type": "object", "properties": {"id": {"type": "integer"}}, "additionalProperties": false}')

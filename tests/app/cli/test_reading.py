@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from broker_core import Admin, BrokerHost, GroupConsumer, Producer
+from broker_core.operations.schemas import RegisterSchema, SchemaText
 from tests.broker_core.engine.test_read_only import contents
 
 READING = [
@@ -21,6 +22,9 @@ READING = [
     ("dlq", "list"),
     ("dlq", "causes", "jobs"),
     ("schemas", "list"),
+    ("schemas", "compatibility"),
+    ("schemas", "compatibility", "order"),
+    ("schemas", "rule", "orders"),
     ("metrics", "list"),
     ("metrics", "slow"),
     ("metrics", "damage"),
@@ -34,6 +38,7 @@ def data(tmp_path: Path) -> Path:
     with BrokerHost(root) as host:
         Admin(host).create_topic("orders")
         Admin(host).create_queue("jobs")
+        host.ask(RegisterSchema(subject="order", text=SchemaText(schema="{}")))
         with Producer(host) as producer:
             producer.publish("orders", "one")
             producer.publish("jobs", "mend")
