@@ -54,7 +54,8 @@ class TitleRow(QHBoxLayout):
 
     def minimumSize(self) -> QSize:
         margins = self.contentsMargins()
-        widest = max((item.minimumSize().width() for item in self._shown()), default=0)
+        # Each item on a line of its own, the first beside the button.
+        widest = max((item.minimumSize().width() + self._kept(at) for at, item in enumerate(self._shown())), default=0)
         return QSize(widest + margins.left() + margins.right(), super().minimumSize().height())
 
     def setGeometry(self, rect: QRect) -> None:
@@ -70,12 +71,11 @@ class TitleRow(QHBoxLayout):
                 for item in line:  # no layout may place anything above its widget
                     item.setGeometry(QRect(rect.topRight() + QPoint(1, 0), item.sizeHint()))
                 continue
-            x, height = rect.x() + margins.left(), self._height(number, line)
-            used = sum(_width(item) for item in line) + self.spacing() * (len(line) - 1)
-            left = right - x - self._kept(number) - used
+            x, height, end = rect.x() + margins.left(), self._height(number, line), right - self._kept(number)
+            spare = end - x - sum(_width(item) for item in line) - self.spacing() * (len(line) - 1)
             for item in line:
                 grows = item is line[-1] and item.expandingDirections() & Qt.Orientation.Horizontal
-                wide = min(_width(item) + (left if grows else 0), right - x)
+                wide = min(_width(item) + (spare if grows else 0), end - x)
                 own = min(item.sizeHint().height(), height)
                 item.setGeometry(QRect(x, y + (height - own) // 2, wide, own))
                 x += wide + self.spacing()

@@ -66,7 +66,7 @@ class Verbs:
 
         `kind` is said instead of what the entry says; `fields` are the options instead of all. The first
         argument may be `optional`. `clusters` can be asked, too, or, by a verb that `writes`, changed. A verb that
-        `asks` runs after a person at a terminal has agreed. A verb that is `changed_by` options only reads without them.
+        `asks` runs after a person at a terminal has agreed. Without one of `changed_by`, if any, it only reads.
         """
         entry = entry_of(request)
         about = about_verb(self._name, name) or entry.help
