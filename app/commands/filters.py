@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers, lacking
+from app.environment.settings import MOST_FILTERS
 from widgets.i18n import tr
 from widgets.panels.panel import Panel
 
@@ -19,7 +20,8 @@ class FilterHandlers(Handlers):
         self._panel().filter_field.show_help()
 
     def _save(self, name: str, text: str) -> None:
-        self._context.settings.keep_filter(name, text)
+        if not self._context.settings.keep_filter(name, text):
+            self._context.show_message(tr("{most} filters are kept already; delete one first.", most=MOST_FILTERS))
         self._show()
 
     def _delete(self, name: str) -> None:

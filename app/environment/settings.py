@@ -16,47 +16,45 @@ T = TypeVar("T")
 MOST_FILTERS = 200
 
 
-class _Kept(Generic[T]):
+class _Setting(Generic[T]):
     """A setting under `name`: `parse` makes a value of its text, an error or None for none, and `text` a text."""
 
-    def __init__(
-        self, name: str, otherwise: T, parse: Callable[[str], T | None], text: Callable[[T], str] = str
-    ) -> None:
-        self._name, self._otherwise, self._parse, self._text = name, otherwise, parse, text
+    def __init__(self, name: str, default: T, parse: Callable[[str], T | None], text: Callable[[T], str] = str) -> None:
+        self._name, self._default, self._parse, self._text = name, default, parse, text
 
     def __get__(self, settings: Settings, _owner: object = None) -> T:
         try:
-            found = self._parse(settings.read(self._name, self._text(self._otherwise)))
+            found = self._parse(settings.read(self._name, self._text(self._default)))
         except (ValueError, msgspec.MsgspecError):
             found = None
-        return self._otherwise if found is None else found
+        return self._default if found is None else found
 
     def __set__(self, settings: Settings, value: T) -> None:
         settings.write(self._name, self._text(value))
 
 
-def _switch(name: str, on: bool) -> _Kept[bool]:
-    return _Kept(name, on, lambda text: text == "1", lambda value: "1" if value else "0")
+def _switch(name: str, on: bool) -> _Setting[bool]:
+    return _Setting(name, on, lambda text: text == "1", lambda value: "1" if value else "0")
 
 
-def _number(name: str, otherwise: int) -> _Kept[int]:
-    return _Kept(name, otherwise, lambda text: int(text) if re.fullmatch("[0-9]{1,9}", text) else None)
+def _number(name: str, default: int) -> _Setting[int]:
+    return _Setting(name, default, lambda text: int(text) if re.fullmatch("[0-9]{1,9}", text) else None)
 
 
-def _json(name: str, otherwise: T, kind: type[T]) -> _Kept[T]:
+def _json(name: str, default: T, kind: type[T]) -> _Setting[T]:
     def text(value: T) -> str:
         return msgspec.json.encode(value).decode()
 
-    return _Kept(name, otherwise, lambda found: msgspec.json.decode(found, type=kind), text)
+    return _Setting(name, default, lambda found: msgspec.json.decode(found, type=kind), text)
 
 
 class Settings:
     """Over `QSettings`; without one nothing outlives the program. A stored value that is invalid counts as absent."""
 
-    theme = _Kept("window/theme", "system", lambda text: text if text in THEMES else None)
-    scale = _Kept("window/scale", 1.0, lambda text: float(text) if float(text) in SCALES else None)
+    theme = _Setting("window/theme", "system", lambda text: text if text in THEMES else None)
+    scale = _Setting("window/scale", 1.0, lambda text: float(text) if float(text) in SCALES else None)
     #: A code, or "system".
-    language = _Kept("window/language", SYSTEM, str)
+    language = _Setting("window/language", SYSTEM, str)
     reduced_motion = _switch("window/reduced_motion", False)
     #: Whether sessions are recorded as they begin.
     record = _switch("session/record", True)
@@ -89,20 +87,23 @@ class Settings:
         self._store = store
         self._here: dict[str, str] = {}  # each frame asks some of them, and the store answers in a millisecond
 
-    def read(self, name: str, otherwise: str) -> str:
+    def read(self, name: str, default: str) -> str:
         if self._store is not None and name not in self._here:
-            self._here[name] = str(self._store.value(name, otherwise))
-        return self._here.get(name, otherwise)
+            self._here[name] = str(self._store.value(name, default))
+        return self._here.get(name, default)
 
     def write(self, name: str, value: str) -> None:
         self._here[name] = value
         if self._store is not None:
             self._store.setValue(name, value)
 
-    def keep_filter(self, name: str, text: str) -> None:
+    def keep_filter(self, name: str, text: str) -> bool:
+        """Whether there is room for it: at most `MOST_FILTERS` are kept. One without a name is not."""
         kept = self.saved_filters
-        if name and (name in kept or len(kept) < MOST_FILTERS):
+        fits = name in kept or len(kept) < MOST_FILTERS
+        if name and fits:
             self.saved_filters = dict(sorted({**kept, name: text}.items(), key=lambda each: each[0].casefold()))
+        return fits
 
     def forget_filter(self, name: str) -> None:
         self.saved_filters = {kept: text for kept, text in self.saved_filters.items() if kept != name}

@@ -79,15 +79,15 @@ class Workbench(QObject):
             self.views.attach(self.window)
         self.appearance = Appearance(app, self.settings, self.registry.set_icons, self.window, self.canvas, theme=theme)
         self.context = CommandContext(
-            self.registry,
-            self.window,
-            self.canvas,
-            self.views,
-            self.controller,
-            self.jobs,
-            self.settings,
-            self.appearance,
-            self.history,
+            registry=self.registry,
+            window=self.window,
+            canvas=self.canvas,
+            views=self.views,
+            controller=self.controller,
+            jobs=self.jobs,
+            settings=self.settings,
+            appearance=self.appearance,
+            history=self.history,
         )
         self._families: dict[type, QObject] = {family: family(self.context) for family in FAMILIES}
         for command, path in scenarios.values():

@@ -12254,6 +12254,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{messages} mit Schlüssel {key}</translation>
   </message>
   <message>
+   <source>{most} filters are kept already; delete one first.</source>
+   <translation>{most} Filter sind schon gespeichert; zuerst einen löschen.</translation>
+  </message>
+  <message>
    <source>{moved:,} moved · {kept:,} kept</source>
    <translation>{moved:,} gewechselt · {kept:,} geblieben</translation>
   </message>

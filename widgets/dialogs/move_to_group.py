@@ -21,7 +21,7 @@ from widgets.theme import Theme, px, ui_font
 
 BENCH = ""
 _CHOICE = Qt.ItemDataRole.UserRole
-_ROW = 44
+_ROW_H = 44
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class MoveChoice:
 
 class _ChoiceDelegate(CellDelegate):
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        return QSize(200, px(_ROW))
+        return QSize(200, px(_ROW_H))
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         choice: MoveChoice = index.data(_CHOICE)
@@ -108,7 +108,7 @@ class MoveToGroupDialog(Dialog):
         self.list.installEventFilter(self)
         self.name.installEventFilter(self)
         # The first ghost is requested after the signals can have been connected.
-        QTimer.singleShot(0, self, self._ask)
+        QTimer.singleShot(0, self, self._request_ghost)
 
     def _lay_out(self) -> None:
         left = vbox(self._heading, (self.list, 1), self.name, self.start, spacing=8)
@@ -160,9 +160,9 @@ class MoveToGroupDialog(Dialog):
             # The name takes its room from the list: not from the entry that asks for it.
             QTimer.singleShot(0, self, lambda: self.list.scrollToItem(self.list.currentItem()))
         self._judge()
-        self._ask()
+        self._request_ghost()
 
-    def _ask(self) -> None:
+    def _request_ghost(self) -> None:
         choice = self.choice()
         self.set_ghost(None)
         if choice is not None and not choice.reason:

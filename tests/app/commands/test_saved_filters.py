@@ -4,6 +4,8 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from app.environment.settings import MOST_FILTERS, Settings
+from tests.app.conftest import Hand
+from tests.app.dialogs import said
 
 
 @pytest.fixture
@@ -37,3 +39,13 @@ def test_there_is_an_end_to_what_is_kept(store):
         kept.keep_filter(f"filter {number}", "x")
     kept.keep_filter("", "no name")
     assert len(kept.saved_filters) == MOST_FILTERS
+
+
+def test_a_filter_too_many_is_told(hand: Hand):
+    hand.workbench.settings.saved_filters = {f"filter {number}": "x" for number in range(MOST_FILTERS)}
+    field = hand.workbench.window.parts.panels[0].filter_field
+    field.saved.emit("filter 7", "y")
+    assert hand.workbench.settings.saved_filters["filter 7"] == "y" and "filters" not in said(hand)
+    field.saved.emit("new", "y")
+    assert said(hand) == f"{MOST_FILTERS} filters are kept already; delete one first."
+    assert "new" not in hand.workbench.settings.saved_filters
