@@ -6,6 +6,7 @@ import io
 import os
 import select
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from broker_core import HttpBroker
 from broker_core.broker.schemas import dead_letter_queue_of
 from broker_core.clients.http_publisher import HttpPublisher
 from broker_core.errors import BrokerError
+from broker_core.operations.messages import Placed
 from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import ListTopics, TopicConfiguration
 from broker_core.plurals import counted
@@ -84,7 +86,7 @@ def _produce(broker: HttpBroker, options: argparse.Namespace) -> int:
         options.topic,
         client_id=client_name(),
         **_patience(broker, options),
-        on_stored=told.stored,
+        on_placed=told.placed,
         on_wait=told.waits,
         on_created=told.created,
     )
@@ -95,7 +97,7 @@ def _produce(broker: HttpBroker, options: argparse.Namespace) -> int:
             publisher.send(value, key, **more)
         publisher.flush()
     except BaseException as error:
-        if told.published and not options.json:
+        if told.counts and not options.json:
             print(f"{told.sentence}, and no more{':' if isinstance(error, Exception) else '.'}")
         raise
     if not options.json:
@@ -115,24 +117,29 @@ def _patience(broker: HttpBroker, options: argparse.Namespace) -> dict[str, Any]
 
 
 class _Told:
-    """Counts what is published, and says so."""
+    """Counts what became of the messages, and says so."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self.published = self._dead = 0
+        self.counts = Counter[str]()  # of messages, by status
 
-    def stored(self, partition: int, offset: int, is_dead_letter: bool) -> None:
-        self.published += 1
-        self._dead += is_dead_letter
+    def placed(self, placed: Placed) -> None:
+        self.counts[placed.status] += 1
         if self._options.json:
-            topic = dead_letter_queue_of(self._options.topic) if is_dead_letter else self._options.topic
-            print_json({"topic": topic, "partition": partition, "offset": offset})
+            is_dead = placed.status == "dead-lettered"
+            topic = dead_letter_queue_of(self._options.topic) if is_dead else self._options.topic
+            more = {"status": placed.status} if placed.status == "dropped" else {}
+            print_json({"topic": topic, "partition": placed.partition, "offset": placed.offset, **more})
 
     @property
     def sentence(self) -> str:
         topic = self._options.topic
-        dead = f", and {counted(self._dead, 'dead letter')}, refused by its schema, to {dead_letter_queue_of(topic)}"
-        return f"Published {counted(self.published - self._dead, 'message')} to {topic}{dead if self._dead else ''}"
+        said = f"Published {counted(self.counts['stored'], 'message')} to {topic}"
+        if dead := self.counts["dead-lettered"]:
+            said += f", and {counted(dead, 'dead letter')}, refused by its schema, to {dead_letter_queue_of(topic)}"
+        if dropped := self.counts["dropped"]:
+            said += f"; its limit dropped {counted(dropped, 'message')}"
+        return said
 
     def waits(self) -> None:
         options = self._options

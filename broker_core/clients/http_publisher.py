@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from broker_core.clients.batches import NO_OFFSET
 from broker_core.clients.http_broker import HttpBroker
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.operations.messages import PublishBatch, PublishMessages, Record
+from broker_core.operations.messages import Placed, PublishBatch, PublishMessages, Record
 from broker_core.operations.values import base64_of
 from broker_core.plurals import counted
 from broker_core.settings import TimeS, checked_class
@@ -26,8 +25,8 @@ class HttpPublisher:
     """Publishes to `topic`, a topic or a queue, one batch at a time, so that messages stay in order.
 
     A message waits for room up to `timeout_s`. With `at_once`, one for which a limit leaves no room is refused with
-    THROTTLED. `on_stored(partition, offset, is_dead_letter)` is called for each message, with -1 for one that was
-    dropped; `on_wait()` once, at the first long wait; `on_created(partitions)` if the broker has made the topic.
+    THROTTLED. `on_placed` is called with what became of each message that was not refused;
+    `on_wait()` once, at the first long wait; `on_created(partitions)` if the broker has made the topic.
     """
 
     def __init__(
@@ -38,13 +37,13 @@ class HttpPublisher:
         client_id: str = "",
         timeout_s: TimeS = 120.0,
         at_once: bool = False,
-        on_stored: Callable[..., object] = lambda _partition, _offset, _dead: None,
+        on_placed: Callable[[Placed], object] = lambda _placed: None,
         on_wait: Callable[..., object] = lambda: None,
         on_created: Callable[..., object] = lambda _partitions: None,
     ) -> None:
         self._broker, self._topic, self._client_id = broker, topic, client_id
         self._timeout_s, self._at_once = timeout_s, at_once
-        self._on_stored, self._on_wait, self._on_created = on_stored, on_wait, on_created
+        self._on_placed, self._on_wait, self._on_created = on_placed, on_wait, on_created
         self._records: list[Record] = []
         self._bytes = 0
         self._has_waited = False
@@ -63,18 +62,24 @@ class HttpPublisher:
     def flush(self) -> None:
         """Send what was added, and wait until all of it is stored. Raises why a message was not.
 
-        The messages before that one are stored, and those behind it are forgotten. REQUEST_TIMED_OUT is for those that
-        got no room in time; an error with `possibly_stored`, for those of which no answer says what became of them.
+        The messages before that one are stored; those behind it may be, and are not sent again. REQUEST_TIMED_OUT is
+        for those that got no room in time; an error with `possibly_stored`, for those of which no answer says what
+        became of them.
         """
         left, self._records, self._bytes = self._records, [], 0
+        count = len(left)  # sent at once
         began_s = time.monotonic()
         tries = 0
         while left:
             left_s = began_s + self._timeout_s - time.monotonic()
-            refused = self._sent(left, left_s)
-            if len(refused) < len(left):
+            try:
+                refused = self._publish(left[:count], left_s)
+            except BrokerError as error:
+                self._check(error)
+            else:
+                left, tries = refused + left[count:], 0
                 # The first one that is refused says why when it is sent by itself.
-                left, tries = [*self._sent(refused[:1], left_s), *refused[1:]] if refused else [], 0
+                count = 1 if refused else len(left)
                 continue
             if left_s <= 0:
                 what = f"{counted(len(left), 'message')} for {self._topic}, after {self._timeout_s:g} s"
@@ -91,15 +96,11 @@ class HttpPublisher:
         if error.code in final or not error.retriable or error.possibly_stored:
             raise error
 
-    def _sent(self, records: list[Record], left_s: float) -> list[Record]:
-        """The records that were refused, and are not stored. Raises why all were, where trying again may not help."""
+    def _publish(self, records: list[Record], left_s: float) -> list[Record]:
+        """Publish `records`; returns those of several that were refused. Raises why one or all were refused."""
         wait_s = min(max(left_s, 0.001), _LONGEST_WAIT_S if self._has_waited else _PATIENCE_S)
         batch = PublishBatch(messages=records, producer_id=self._client_id, timeout_ms=max(1, round(wait_s * 1_000)))
-        try:
-            published = self._broker.ask(PublishMessages(topic=self._topic, batch=batch))
-        except BrokerError as error:
-            self._check(error)
-            return records
+        published = self._broker.ask(PublishMessages(topic=self._topic, batch=batch))
         if published.created_partitions:
             self._on_created(published.created_partitions)
         refused = []
@@ -109,9 +110,5 @@ class HttpPublisher:
             if found.status in ErrorCode.__members__:
                 refused.append(sent)
             else:
-                partition = NO_OFFSET if found.partition is None else found.partition
-                offset = NO_OFFSET if found.offset is None else found.offset
-                self._on_stored(partition, offset, found.status == "dead-lettered")
-        if len(refused) == len(records):
-            self._check(BrokerError(ErrorCode.THROTTLED, self._topic))
+                self._on_placed(found)
         return refused

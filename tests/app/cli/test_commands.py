@@ -273,6 +273,14 @@ def test_a_message_that_becomes_a_dead_letter_is_not_said_to_be_in_the_topic(she
     assert told == "Published 1 message to orders, and 2 dead letters, refused by its schema, to orders.dlq.\n"
 
 
+def test_dropped_messages_are_not_said_to_be_published(shell: Shell) -> None:
+    for name in ("drop", "again"):
+        shell("topics", "create", name, "--rate", 0.01, "--burst", 1, "--policy", "drop_newest")
+    assert shell("produce", "drop", "a", "b", "c") == "Published 1 message to drop; its limit dropped 2 messages.\n"
+    dropped = {"topic": "again", "partition": None, "offset": None, "status": "dropped"}
+    assert shell.rows("produce", "again", "a", "b")[1:] == [dropped]
+
+
 def test_a_priority_is_refused_for_a_topic_that_no_queue_reads(shell: Shell) -> None:
     shell("topics", "create", "news")
     shell("produce", "news", "a", "--priority", 3)
