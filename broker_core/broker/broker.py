@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -222,7 +223,8 @@ class Broker:
                 )
 
     def close(self) -> None:
-        self.offsets.store.close()
-        self.recently_deleted.close()
-        self.logs.close()
-        self.durability.close()
+        with contextlib.ExitStack() as steps:  # every step runs, the last one first
+            steps.callback(self.durability.close)
+            steps.callback(self.logs.close)
+            steps.callback(self.recently_deleted.close)
+            steps.callback(self.offsets.store.close)

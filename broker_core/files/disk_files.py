@@ -33,7 +33,7 @@ def storage_error(path: str, error: OSError) -> BrokerError:
 
 
 @contextlib.contextmanager
-def _about(path: str) -> Iterator[None]:
+def _storage_errors(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -84,12 +84,12 @@ class _DiskAppendFile:
         return position
 
     def begin_sync(self) -> Callable[[], None]:
-        with _about(self._path):
+        with _storage_errors(self._path):
             descriptor = os.dup(self._files.descriptor(self._path))
 
         def sync() -> None:
             try:
-                with _about(self._path):
+                with _storage_errors(self._path):
                     _sync_data(descriptor)
             finally:
                 os.close(descriptor)
@@ -112,7 +112,7 @@ class DiskFiles:
         self._descriptors: OrderedDict[str, int] = OrderedDict()
 
     def _make_root(self) -> None:
-        with _about(str(self.root)):
+        with _storage_errors(str(self.root)):
             private.make_directory(self.root)
 
     def _at(self, path: str) -> pathlib.Path:
@@ -133,14 +133,15 @@ class DiskFiles:
     def forget(self, path: str) -> None:
         descriptor = self._descriptors.pop(path, None)
         if descriptor is not None:
-            os.close(descriptor)
+            with _storage_errors(path):
+                os.close(descriptor)
 
     def open_append(self, path: str) -> AppendFile:
-        with _about(path):
+        with _storage_errors(path):
             return _DiskAppendFile(self, path, os.fstat(self.descriptor(path, create=True)).st_size)
 
     def read(self, path: str, offset: int, length: int) -> bytes:
-        with _about(path):
+        with _storage_errors(path):
             descriptor = self.descriptor(path)
             data = os.pread(descriptor, length, offset)
             while len(data) < length and (more := os.pread(descriptor, length - len(data), offset + len(data))):
@@ -152,7 +153,7 @@ class DiskFiles:
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         temporary = f"{path}.tmp"
-        with _about(path):
+        with _storage_errors(path):
             descriptor = private.opener(str(self._at(temporary)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             try:
                 _write(descriptor, data, 0)
@@ -169,27 +170,27 @@ class DiskFiles:
             self.fsync_dir(path.rpartition("/")[0])
 
     def size(self, path: str) -> int:
-        with _about(path):
+        with _storage_errors(path):
             return self._at(path).stat().st_size
 
     def exists(self, path: str) -> bool:
-        with _about(path):
+        with _storage_errors(path):
             return self._at(path).exists()
 
     def listdir(self, path: str) -> list[str]:
-        with _about(path), contextlib.suppress(FileNotFoundError):
+        with _storage_errors(path), contextlib.suppress(FileNotFoundError):
             return sorted(os.listdir(self._at(path)))
         return []
 
     def makedirs(self, path: str) -> None:
-        with _about(path):
+        with _storage_errors(path):
             for number in range(1, len(parts_of(path)) + 1):
                 self.root.joinpath(*parts_of(path)[:number]).mkdir(mode=private.DIRECTORY_MODE, exist_ok=True)
 
     def remove(self, path: str) -> None:
         self.forget(path)
         target = self._at(path)
-        with _about(path), contextlib.suppress(FileNotFoundError):
+        with _storage_errors(path), contextlib.suppress(FileNotFoundError):
             if target.is_dir():
                 target.rmdir()
             else:
@@ -198,15 +199,15 @@ class DiskFiles:
     def rename(self, old: str, new: str) -> None:
         self.forget(old)
         self.forget(new)
-        with _about(new):
+        with _storage_errors(new):
             os.replace(self._at(old), self._at(new))
 
     def truncate(self, path: str, size: int) -> None:
-        with _about(path):
+        with _storage_errors(path):
             os.ftruncate(self.descriptor(path), size)
 
     def fsync_dir(self, path: str) -> None:
-        with _about(path):
+        with _storage_errors(path):
             descriptor = os.open(self._at(path), os.O_RDONLY | os.O_CLOEXEC)
             try:
                 os.fsync(descriptor)
@@ -219,7 +220,7 @@ class DiskFiles:
     def _lock(self, path: str, flags: int, *, shared: bool) -> Callable[[], None]:
         import fcntl
 
-        with _about(path), contextlib.ExitStack() as held:
+        with _storage_errors(path), contextlib.ExitStack() as held:
             descriptor = private.opener(str(self._at(path)), flags)
             held.callback(os.close, descriptor)  # the lock goes with the descriptor
             try:
@@ -229,5 +230,6 @@ class DiskFiles:
             return held.pop_all().close
 
     def close(self) -> None:
-        for path in list(self._descriptors):
-            self.forget(path)
+        with contextlib.ExitStack() as steps:  # every file is closed, whatever another raises
+            for path in self._descriptors:
+                steps.callback(self.forget, path)

@@ -218,8 +218,10 @@ class OffsetStore:
             raise ticket.error
 
     def close(self) -> None:
-        self.flush()
-        self.abandon()
+        try:
+            self.flush()
+        finally:
+            self.abandon()
 
     def abandon(self) -> None:
         self._table.close()

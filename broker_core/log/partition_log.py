@@ -458,9 +458,11 @@ class PartitionLog:
         self._save_checkpoint(start_offset=offset)
         self.start_offset = offset
         self._corruption.forget_before(offset)
-        gone = self.segments.drop_before(offset)
-        self._unsynced = [segment for segment in self._unsynced if segment not in gone]
-        self._unindexed = [segment for segment in self._unindexed if segment not in gone]
+        try:
+            self.segments.drop_before(offset)
+        finally:
+            self._unsynced = [*filter(self.segments.holds, self._unsynced)]
+            self._unindexed = [*filter(self.segments.holds, self._unindexed)]
 
     def apply_retention(self, now_ns: int) -> int:
         """Delete the segments beyond retention, unless `cleanup` keeps them. Returns the start offset."""

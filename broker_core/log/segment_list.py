@@ -13,7 +13,7 @@ from broker_core.log.config import LogConfig
 from broker_core.log.segment import Segment
 from broker_core.log.segment_transactions import AbortedTransaction
 
-_ALL = 1 << 62  # bytes
+_UNLIMITED_BYTES = 1 << 62
 
 
 class StoredBatches(msgspec.Struct, frozen=True, gc=False):
@@ -77,12 +77,12 @@ class SegmentList:
             if each.marker_offset >= offset and each.first_offset < end_offset
         ]
 
-    def was_aborted(self, segment: Segment, index: BatchIndex, slot: int, producer_id: int | None = None) -> bool:
-        """Whether the batch in this slot belongs to an aborted transaction, of `producer_id` if that is given."""
+    def was_aborted(self, segment: Segment, index: BatchIndex, slot: int) -> bool:
+        """Whether the batch in this slot belongs to an aborted transaction."""
         base_offset = index.base_offset(slot)
         aborted = self.aborted(base_offset, base_offset + 1)
         header = parse_header(segment.batch(index, slot)) if aborted else None
-        if header is None or not header.is_transactional or producer_id not in {None, header.producer_id}:
+        if header is None or not header.is_transactional:
             return False
         return any(each.producer_id == header.producer_id for each in aborted)
 
@@ -90,22 +90,27 @@ class SegmentList:
         """The offsets of each batch of the transaction that this marker has aborted; none if it has committed it."""
         for each in self.aborted(marker_offset, marker_offset):
             if (each.producer_id, each.marker_offset) == (producer_id, marker_offset):
-                return self.aborted_ranges(each.first_offset, marker_offset, producer_id)
+                return [*self._transactional(producer_id, each.first_offset, marker_offset)]
         return []
 
-    def aborted_ranges(self, offset: int, end_offset: int, producer_id: int | None = None) -> list[range]:
-        """The offsets of each batch between the two that belongs to an aborted transaction, as `was_aborted`."""
+    def aborted_ranges(self, offset: int, end_offset: int) -> list[range]:
+        """The offsets of each batch between the two that belongs to an aborted transaction."""
         found: list[range] = []
-        if not self.aborted(offset, end_offset):
-            return found
+        for each in self.aborted(offset, end_offset):
+            start, end = max(offset, each.first_offset), min(end_offset, each.marker_offset)
+            found += self._transactional(each.producer_id, start, end)
+        return sorted(found, key=lambda batch: batch.start)
+
+    def _transactional(self, producer_id: int, offset: int, end_offset: int) -> Iterator[range]:
+        """The offsets of each batch between the two that `producer_id` has sent in a transaction."""
         for segment, index in self.indexes(offset):
             for slot in range(index.slot_from(offset), len(index)):
                 base_offset = index.base_offset(slot)
                 if base_offset >= end_offset:
-                    return found
-                if index.payloads[slot] != MARKER and self.was_aborted(segment, index, slot, producer_id):
-                    found.append(range(base_offset, base_offset + index.spans[slot]))
-        return found
+                    return
+                header = None if index.payloads[slot] == MARKER else parse_header(segment.batch(index, slot))
+                if header is not None and header.is_transactional and header.producer_id == producer_id:
+                    yield range(base_offset, base_offset + index.spans[slot])
 
     @property
     def open_transactions(self) -> Mapping[int, int]:
@@ -115,9 +120,8 @@ class SegmentList:
     def batches(self, offset: int, end_offset: int, *, backward: bool = False) -> Iterator[tuple[int, BatchHeader]]:
         """(publishing time, header) of the batches of messages from that of `offset` on that begin below
         `end_offset`."""
-        indexes = self.indexes(offset)
-        for segment, index in reversed(list(indexes)) if backward else indexes:
-            for slot in index.slots(offset, end_offset, _ALL, least=0)[:: -1 if backward else 1]:
+        for segment, index in self._older_indexes(offset, backward=True) if backward else self.indexes(offset):
+            for slot in index.slots(offset, end_offset, _UNLIMITED_BYTES, least=0)[:: -1 if backward else 1]:
                 if index.payloads[slot] != MARKER:
                     header = parse_header(segment.batch(index, slot))
                     assert header is not None
@@ -168,16 +172,15 @@ class SegmentList:
             offset = following.base_offset
         return offset
 
-    def drop_before(self, offset: int) -> list[Segment]:
-        """Delete the sealed segments that end before `offset`, with their files. Returns them."""
+    def drop_before(self, offset: int) -> None:
+        """Delete the sealed segments that end before `offset`, with their files, up to the first that fails."""
         gone = [segment for segment, following in pairwise(self._segments) if following.base_offset <= offset]
         for segment in gone:
-            self._sealed_bytes -= segment.size_bytes
-            self._sealed_messages -= segment.messages_count
+            size_bytes = segment.size_bytes
             segment.remove()
-        del self._segments[: len(gone)]
-        del self._bases[: len(gone)]
-        return gone
+            self._sealed_bytes -= size_bytes
+            self._sealed_messages -= segment.messages_count
+            del self._segments[0], self._bases[0]
 
     def replace(self, old: Segment, new: Segment | None, freed_bytes: int) -> None:
         at = self._segments.index(old)
@@ -199,10 +202,12 @@ class SegmentList:
             return ((active, active.scanned),)
         return self._older_indexes(offset)
 
-    def _older_indexes(self, offset: int) -> Iterator[tuple[Segment, BatchIndex]]:
-        for number in range(max(bisect_right(self._bases, offset) - 1, 0), len(self._segments)):
+    def _older_indexes(self, offset: int, *, backward: bool = False) -> Iterator[tuple[Segment, BatchIndex]]:
+        numbers = range(max(bisect_right(self._bases, offset) - 1, 0), len(self._segments))
+        for number in reversed(numbers) if backward else numbers:
             segment = self._segments[number]
-            for index in segment.indexes(offset):
+            indexes = segment.indexes(offset)
+            for index in reversed([*indexes]) if backward else indexes:
                 yield segment, index
 
     def close(self) -> None:

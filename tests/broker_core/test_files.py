@@ -257,3 +257,22 @@ def test_a_write_that_had_no_room_leaves_nothing_behind(tmp_path, monkeypatch):
         files.write_whole("whole", b"new", durable=False)
     assert files.listdir("") == ["whole"]
     assert files.read("whole", 0, 9) == b"old"
+
+
+def test_all_files_are_closed_even_if_the_system_refuses_one(tmp_path, monkeypatch):
+    files = DiskFiles(tmp_path)
+    descriptors = {name: (files.open_append(name), files.descriptor(name))[1] for name in "abc"}
+    close = os.close
+
+    def refuse(descriptor: int) -> None:
+        close(descriptor)
+        if descriptor == descriptors["b"]:
+            raise OSError(errno.EIO, "EIO")
+
+    monkeypatch.setattr(os, "close", refuse)
+    with pytest.raises(BrokerError, match="'b': the device reports an error"):
+        files.close()
+    monkeypatch.undo()
+    for descriptor in descriptors.values():
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -200,3 +201,13 @@ def test_who_is_no_member_is_neither_held_nor_released_nor_put_out(request_of: A
     virtual = VirtualBroker(1)
     with pytest.raises(BrokerError):
         virtual.broker.handle(0, request_of(group="readers", client="nobody"))
+
+
+def test_logs_are_closed_even_if_the_offsets_cannot_be_saved(monkeypatch):
+    virtual = VirtualBroker(1)
+    monkeypatch.setattr(virtual.broker.offsets.store, "flush", Mock(side_effect=BrokerError(ErrorCode.STORAGE_ERROR)))
+    with pytest.raises(BrokerError, match="disk"):
+        virtual.broker.close()
+    with pytest.raises(BrokerError) as closed:
+        virtual.broker.logs.partition("commits", 0).append_batch(0, [Message(b"a")])
+    assert closed.value.code is ErrorCode.CLOSED

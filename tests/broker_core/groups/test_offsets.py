@@ -415,3 +415,13 @@ def test_a_death_after_a_failed_flush_is_no_damage(tmp_path: Path, monkeypatch):
     found = OffsetStore(path)
     assert (found.corruption, committed(found)) == ("", 3), "the journal has it"
     found.close()
+
+
+def test_a_store_whose_last_flush_fails_is_closed(tmp_path, monkeypatch):
+    store = filled(tmp_path / "offsets.db")
+    abandon = Mock(wraps=store.abandon)
+    monkeypatch.setattr(store, "flush", Mock(side_effect=BrokerError(ErrorCode.STORAGE_ERROR)))
+    monkeypatch.setattr(store, "abandon", abandon)
+    with pytest.raises(BrokerError):
+        store.close()
+    abandon.assert_called_once_with()

@@ -9,6 +9,7 @@ from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.log.batch import ProducerStamp, is_intact
 from broker_core.log.compaction import Compaction
 from broker_core.log.partition_log import Appended
+from broker_core.log.segment import Segment
 from broker_core.messages import Message, MessageRun
 from tests.long_form import examples
 
@@ -311,3 +312,43 @@ def test_readers_that_take_a_batch_in_bites_do_not_disturb_each_other(files):
             assert [one.value for one in found] == [b"%d" % (position + n) for n in range(len(found))]
             assert found or position == 80
             positions[reader] += len(found)
+
+
+def test_segments_that_cannot_be_deleted_at_once_are_counted_until_they_are(monkeypatch):
+    files = MemoryFiles()
+    log = open_log(files, segment_bytes=1)
+    for name in "abcde":
+        log.append_batch(0, batch(name))
+    second = [*log.segments][1]
+    remove = files.remove
+
+    def refuse(path: str) -> None:
+        if path == second.path:
+            raise BrokerError(ErrorCode.STORAGE_ERROR, path)
+        remove(path)
+
+    monkeypatch.setattr(files, "remove", refuse)
+    with pytest.raises(BrokerError):
+        log.delete_before(3)
+    monkeypatch.undo()
+    assert (len(log.segments), log.segments.messages_count) == (4, 4)
+    assert log.size_bytes == sum(segment.size_bytes for segment in log.segments)
+    log.sync()  # of those that are there
+    log.delete_before(4)
+    assert (len(log.segments), log.size_bytes, log.messages_count) == (1, log.segments.active.size_bytes, 1)
+
+
+def test_the_last_batch_is_found_without_a_look_at_the_first_segments(monkeypatch):
+    log = open_log(MemoryFiles(), segment_bytes=1)
+    for name in "abcde":
+        log.append_batch(0, batch(name))
+    asked: list[int] = []
+
+    def indexes(segment: Segment, offset: int, found=Segment.indexes):
+        asked.append(segment.base_offset)
+        return found(segment, offset)
+
+    monkeypatch.setattr(Segment, "indexes", indexes)
+    backward = log.segments.batches(0, 5, backward=True)
+    assert next(backward)[1].base_offset == 4 and asked == [4]
+    assert [header.base_offset for _, header in backward] == [3, 2, 1, 0]

@@ -1,5 +1,7 @@
 """Transactions in a partition: markers, the last stable offset and what was aborted, over restarts and compaction."""
 
+from unittest.mock import Mock
+
 import pytest
 from aiokafka.record.default_records import DefaultRecordBatch
 from hypothesis import settings
@@ -249,3 +251,21 @@ class TransactionModel(RuleBasedStateMachine):
 
 TestTransactionModel = TransactionModel.TestCase
 TestTransactionModel.settings = settings(max_examples=examples(60), stateful_step_count=25, deadline=None)
+
+
+def test_aborted_batches_are_found_in_one_look_at_what_was_aborted(monkeypatch):
+    log = open_log(MemoryFiles(), segment_bytes=400)
+    for number in range(20):
+        send(log, 1, number, f"a{number}")
+        send(log, 2, number, f"b{number}")
+        if number % 4 == 3:
+            log.append_marker(0, 1, 0, commits=number % 8 == 3)
+    log.append_marker(0, 2, 0, commits=False)
+    assert len(log.segments) > 2
+    looks = Mock(wraps=log.segments.aborted)
+    monkeypatch.setattr(log.segments, "aborted", looks)
+    found = log.segments.aborted_ranges(0, log.end_offset)
+    assert looks.call_count == 1
+    values = [log.message(each.start).value for each in found]
+    assert values == [f"{who}{n}".encode() for n in range(20) for who in "ab" if who == "b" or n % 8 > 3]
+    assert log.segments.aborted_ranges(found[3].start, found[5].start) == found[3:5]
