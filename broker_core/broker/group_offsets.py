@@ -119,7 +119,7 @@ class GroupOffsets(msgspec.Struct, eq=False):
         """Without a target the undo of the last reset that was planned. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""
         if target is None:
             about = f"no planned reset of {group} was done that could be undone"
-            return must(self._last_set.get(group), ErrorCode.INVALID_REQUEST, about).undo()
+            return must(self._last_set.get(group), ErrorCode.INVALID_REQUEST, about).undo(self._clients(now_ns, group))
         if group not in self.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
         state = self.state(group)

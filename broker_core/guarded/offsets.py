@@ -10,7 +10,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.plurals import counted
 
-State = Mapping[TopicPartition, OffsetAndMetadata]
+CommittedOffsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 
 class OffsetChange(msgspec.Struct, frozen=True):
@@ -57,18 +57,18 @@ class OffsetsPlan(msgspec.Struct, frozen=True, kw_only=True, tag_field="does", t
     def skipped(self) -> int:
         return sum(max(0, each.messages or 0) for each in self.changes)
 
-    def undo(self) -> OffsetsPlan:
-        """The plan that puts back what was."""
+    def undo(self, members: Iterable[str] = ()) -> OffsetsPlan:
+        """The plan that puts back what was; `members` are in the way of it."""
         back = tuple(
             msgspec.structs.replace(
                 each, old=each.new, new=each.old, messages=None if each.messages is None else -each.messages
             )
             for each in self.changes
         )
-        return msgspec.structs.replace(self, says="to where it was", changes=back, before=(), members=())
+        return msgspec.structs.replace(self, says="to where it was", changes=back, before=(), members=tuple(members))
 
 
-def changes_of(before: State, after: Mapping[TopicPartition, int]) -> tuple[OffsetChange, ...]:
+def changes_of(before: CommittedOffsets, after: Mapping[TopicPartition, int]) -> tuple[OffsetChange, ...]:
     """The changes from the committed offsets `before` to `after`, without partitions that stay as they are."""
     found = []
     for (topic, partition), offset in sorted(after.items()):
@@ -83,7 +83,7 @@ def offsets_plan(
     cluster: str,
     group: str,
     says: str,
-    state: State,
+    state: CommittedOffsets,
     new: Mapping[TopicPartition, int],
     members: Iterable[str],
     topic_id: Callable[[str], str],
@@ -109,22 +109,26 @@ def offsets_plan(
     )
 
 
-def unchanged(state: State) -> tuple[OffsetChange, ...]:
+def unchanged(state: CommittedOffsets) -> tuple[OffsetChange, ...]:
     return tuple(OffsetChange(*place, value, value) for place, value in sorted(state.items()))
+
+
+def cluster_changes(planned: str, here: str) -> list[str]:
+    """That a plan is of another cluster, in a sentence; a broker has the name ""."""
+    words = [f"the cluster {name}" if name else "a broker" for name in (here, planned)]
+    return [] if planned == here else [f"this is {words[0]}, and the plan is of {words[1]}"]
 
 
 def why_stale(
     plan: OffsetsPlan,
-    state: State,
+    state: CommittedOffsets,
     members: Sequence[str],
     cluster: str,
     topics: Mapping[str, str],
     bounds: Mapping[TopicPartition, tuple[int, int]],
 ) -> list[str]:
     """What has changed since the plan was made, in sentences. `bounds` are (start, end) offsets of its partitions."""
-    said = []
-    if plan.cluster != cluster:
-        said.append(f"this is the cluster {cluster}, and the plan is of {plan.cluster}")
+    said = cluster_changes(plan.cluster, cluster)
     if members:
         said.append(f"{plan.group} has {counted(len(members), 'member')}: {', '.join(members[:5])}; stop them first")
     for topic in dict.fromkeys(each.topic for each in plan.changes):
@@ -137,7 +141,8 @@ def why_stale(
         start, end = bounds.get(each.place, (0, 1 << 63))
         if there != each.old:
             words = [f"at {value.offset}" if value else "nowhere" for value in (there, each.old)]
-            said.append(f"{plan.group} is {words[0]} in {name}, it was {words[1]}")
+            before = "committed again since" if words[0] == words[1] else f"it was {words[1]}"
+            said.append(f"{plan.group} is {words[0]} in {name}, {before}")
         elif each.new is not None and not start <= each.new.offset <= end:
             said.append(f"{name} begins at {start} and ends at {end} now: there is no {each.new.offset}")
     return said

@@ -11,11 +11,12 @@ import binascii
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.guarded.offsets import cluster_changes
 from broker_core.guarded.origins import origin_of
 from broker_core.messages import OffsetAndMetadata, StoredMessage, TopicPartition
 from broker_core.plurals import counted
@@ -26,6 +27,7 @@ from broker_core.varint import varint
 HEADER: Final = "brokerscope-redrive"  # how often a message was redriven, and from where the last time
 MOST_TIMES: Final = 3
 DEFAULT_RATE: Final = 100.0
+Rate = Annotated[float, msgspec.Meta(ge=0.001, le=1_000_000)]  # letters a second
 MOST_METADATA: Final = 4_000  # Kafka's limit of a commit is 4,096 bytes
 _VERSION: Final = "1"
 
@@ -76,7 +78,7 @@ class RedrivePlan(msgspec.Struct, frozen=True, kw_only=True, tag_field="does", t
 
     cluster: str
     choice: Choice
-    rate_per_s: float
+    rate_per_s: Rate
     transactional: bool
     parts: tuple[Part, ...]
     targets: tuple[LettersTo, ...]
@@ -309,9 +311,7 @@ def _unpacked(text: str) -> Runs[bool]:
 
 def redrive_changes(before: RedrivePlan, now: RedrivePlan) -> list[str]:
     """What has changed since a plan was made, in sentences; none if it still holds."""
-    said = []
-    if before.cluster != now.cluster:
-        said.append(f"this is the cluster {now.cluster}, and the plan is of {before.cluster}")
+    said = cluster_changes(before.cluster, now.cluster)
     if before.letters != now.letters or before.parts != now.parts:
         said.append(f"{counted(now.letters, 'letter')} of {now.choice.topic} would go back now, not {before.letters}")
     here = {target.topic: target for target in now.targets}

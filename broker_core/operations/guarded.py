@@ -8,14 +8,12 @@ from msgspec import Meta
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.guarded.offsets import OffsetsPlan
-from broker_core.guarded.redrive import DEFAULT_RATE, Choice, RedrivePlan, RedriveRun
+from broker_core.guarded.redrive import DEFAULT_RATE, Choice, Rate, RedrivePlan, RedriveRun
 from broker_core.operations.entry import ADMIN, READ, WRITE, Entry, Right, declaring
 from broker_core.operations.fields import Name, Offset, Partition
 from broker_core.operations.groups import NewOffsets
 from broker_core.operations.request import Input, Request
 from broker_core.settings import about
-
-Rate = Annotated[float, Meta(ge=0.001, le=1_000_000)]
 
 
 class LetterPlace(Input, frozen=True, kw_only=True):

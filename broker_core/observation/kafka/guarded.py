@@ -111,7 +111,7 @@ class Guarded:
             if not plan:
                 about = f"no reset of {request.group} was done from here that could be undone"
                 raise BrokerError(ErrorCode.INVALID_REQUEST, about)
-            return plan.undo()
+            return plan.undo(session.resetting.members(request.group) or ())
 
     def set_offsets(self, request: guarded.SetOffsets) -> OffsetsPlan:
         plan = request.plan

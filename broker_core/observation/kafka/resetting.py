@@ -33,7 +33,7 @@ class Resetting:
 
     def _plan(self, group: str, target: Target, places: list[PartitionPlace] | None, now_ms: int) -> OffsetsPlan:
         state = self._calls.committed(group)
-        members = self._members(group)
+        members = self.members(group)
         if not state and members is None:
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
         chosen = list(state) if places is None else [each for place in places for each in self._places_of(place)]
@@ -67,7 +67,7 @@ class Resetting:
         topics = {topic: self._calls.topic_ids[topic] for topic in plan.topics if topic in self._calls.topic_ids}
         self._load_logs([each.place for each in plan.changes])
         bounds = {place: (log.start_offset, log.end_offset) for place, log in self._logs.items()}
-        members = self._members(plan.group) or ()
+        members = self.members(plan.group) or ()
         state = self._calls.committed(plan.group)
         must_hold(why_stale(plan, state, members, self._calls.cluster.name, topics, bounds))
 
@@ -112,7 +112,7 @@ class Resetting:
         for topic, numbers in grouped(there).items():
             self._logs |= {(topic, n): log for n, log in self._cluster_logs.partitions(topic, numbers, 0).items()}
 
-    def _members(self, group: str) -> list[str] | None:
+    def members(self, group: str) -> list[str] | None:
         """Their client ids, of a group of either protocol; None if there is no such group."""
         for api, field in (("ConsumerGroupDescribe", "group_ids"), ("DescribeGroups", "groups")):
             body = {field: (group,), "include_authorized_operations": False}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import Mock
 
+import msgspec
 import pytest
 
 from broker_core.broker.group_offsets import Committer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.guarded.deeds import deed_of
-from broker_core.guarded.redrive import HEADER, RedriveRun, progress_group
+from broker_core.guarded.redrive import HEADER, RedrivePlan, RedriveRun, progress_group
 from broker_core.messages import Message, OffsetAndMetadata, StoredMessage
 from broker_core.operations import guarded
 from broker_core.operations.groups import PartitionPlace
@@ -155,3 +156,26 @@ def test_offsets_are_planned_set_and_put_back_exactly(virtual: VirtualBroker):
     assert store.state("shop") == before
     with pytest.raises(BrokerError, match="no planned reset of other"):
         ask(virtual, guarded.PlanOffsets(group="other", form="undo"))
+
+
+@pytest.mark.parametrize("rate_per_s", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_plan_with_a_rate_that_is_none_is_refused(virtual: VirtualBroker, rate_per_s: float):
+    plan = msgspec.structs.replace(planned(virtual), rate_per_s=rate_per_s)
+    with pytest.raises(BrokerError) as refused:
+        ask(virtual, guarded.RedriveTopic(topic="orders-dlt", plan=plan))
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(msgspec.json.encode(plan), type=RedrivePlan)
+
+
+def test_the_undo_of_a_reset_names_the_members_that_are_in_its_way(virtual: VirtualBroker):
+    reader = virtual.consumer("till", "shop", "orders-dlt")
+    virtual.do(reader.poll())
+    reader.commit_handed()
+    reader.close()
+    asked = guarded.PlanOffsets(group="shop", form="earliest", partitions=[PartitionPlace(topic="orders-dlt")])
+    ask(virtual, guarded.SetOffsets(group="shop", plan=ask(virtual, asked)))
+    again = virtual.consumer("till", "shop", "orders-dlt")
+    virtual.do(again.poll())
+    undo = ask(virtual, guarded.PlanOffsets(group="shop", form="undo"))
+    assert undo.members and undo.members == ask(virtual, asked).members

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.guarded.offsets import OffsetChange, OffsetsPlan, State, changes_of, unchanged, why_stale
+from broker_core.guarded.offsets import CommittedOffsets, OffsetChange, OffsetsPlan, changes_of, unchanged, why_stale
 from broker_core.guarded.redrive import (
     HEADER,
     MOST_TIMES,
@@ -31,7 +31,7 @@ from broker_core.runs import Runs
 from tests.long_form import examples
 
 
-def after(state: State, changes: Iterable[OffsetChange]) -> dict[TopicPartition, OffsetAndMetadata]:
+def after(state: CommittedOffsets, changes: Iterable[OffsetChange]) -> dict[TopicPartition, OffsetAndMetadata]:
     """What is committed once the changes are made."""
     found = dict(state)
     for each in changes:
@@ -85,6 +85,14 @@ def test_a_plan_of_offsets_says_what_has_changed():
             {"orders": "a"},
             {},
         ),
+        "shop is at 5 in orders/0, committed again since": (
+            {**state, ("orders", 0): OffsetAndMetadata(5, "by hand")},
+            (),
+            "c",
+            {"orders": "a"},
+            {},
+        ),
+        "this is a broker, and the plan is of the cluster c": (state, (), "", {"orders": "a"}, {}),
         "there is no 9": (state, (), "c", {"orders": "a"}, {("orders", 1): (0, 8)}),
     }.items():
         (said,) = why_stale(plan, *arguments)

@@ -553,3 +553,9 @@ def test_the_members_of_a_group_that_is_not_empty_are_named(broker: EmbeddedBrok
         assert plan.members == ("till",)
         with pytest.raises(BrokerError, match="shop has 1 member: till; stop them first"):
             opened.ask(guarded.SetOffsets(group="shop", plan=plan))
+    reset(opened, "latest")
+    consumer = Consumer(settings)
+    with contextlib.closing(consumer):
+        consumer.subscribe(["orders-dlt"])
+        assert consumer.poll(30) is None or consumer.assignment()
+        assert opened.ask(guarded.PlanOffsets(group="shop", form="undo")).members == ("till",)
