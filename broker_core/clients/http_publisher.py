@@ -75,7 +75,9 @@ class HttpPublisher:
             try:
                 refused = self._publish(left[:count], left_s)
             except BrokerError as error:
-                self._check(error)
+                final = {ErrorCode.CONNECTION_LOST, *([ErrorCode.THROTTLED] if self._at_once else [])}
+                if error.code in final or not error.retriable or error.possibly_stored:
+                    raise
             else:
                 left, tries = refused + left[count:], 0
                 # The first one that is refused says why when it is sent by itself.
@@ -89,12 +91,6 @@ class HttpPublisher:
                 self._on_wait()
             time.sleep(min(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)], max(0.0, left_s)))
             tries += 1
-
-    def _check(self, error: BrokerError) -> None:
-        """Raises `error` unless trying again may help."""
-        final = {ErrorCode.CONNECTION_LOST, *([ErrorCode.THROTTLED] if self._at_once else [])}
-        if error.code in final or not error.retriable or error.possibly_stored:
-            raise error
 
     def _publish(self, records: list[Record], left_s: float) -> list[Record]:
         """Publish `records`; returns those of several that were refused. Raises why one or all were refused."""

@@ -14,7 +14,7 @@ from msgspec import Meta
 from broker_core.clock import ns_from_s
 from broker_core.errors import ConfigError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
-from broker_core.faults.kafka_names import JOIN, KAFKA_APIS, KAFKA_ERRORS
+from broker_core.faults.kafka_names import JOIN, KAFKA_APIS, KAFKA_ERRORS, TO_COORDINATOR, TO_LEADER
 from broker_core.jitter import Jitter
 from broker_core.messages import TopicPartition
 from broker_core.names import free_name
@@ -62,30 +62,9 @@ _WORDS: dict[str, str] = {
     "coordinator_change": "coordinator change told",
 }
 # What a broker answers that has just lost its part: which requests, and with which error of Kafka's.
-_CHANGES: dict[str, tuple[frozenset[str], str]] = {
-    "leader_change": (
-        frozenset({"Produce", "Fetch", "ListOffsets", "OffsetForLeaderEpoch", "DeleteRecords"}),
-        "NOT_LEADER_OR_FOLLOWER",
-    ),
-    "coordinator_change": (
-        frozenset(
-            {
-                "JoinGroup",
-                "SyncGroup",
-                "Heartbeat",
-                "LeaveGroup",
-                "ConsumerGroupHeartbeat",
-                "OffsetCommit",
-                "OffsetFetch",
-                "InitProducerId",
-                "AddPartitionsToTxn",
-                "AddOffsetsToTxn",
-                "TxnOffsetCommit",
-                "EndTxn",
-            }
-        ),
-        "NOT_COORDINATOR",
-    ),
+_CHANGES: dict[str, tuple[Collection[str], str]] = {
+    "leader_change": (TO_LEADER, "NOT_LEADER_OR_FOLLOWER"),
+    "coordinator_change": (TO_COORDINATOR, "NOT_COORDINATOR"),
 }
 
 
@@ -328,6 +307,8 @@ class ClientFaults:
                 continue
             running.matched += 1
             due = running.matched > fault.skip and (running.matched - fault.skip) % fault.every == 0
+            # A hold goes on when it has met as many as it may.
+            due = due and (fault.times is None or running.met < fault.times)
             if due and found is None and running.draw() < fault.probability:
                 found = fault if running.substitute is None else running.substitute(request, fault)
                 if found is None:

@@ -54,16 +54,13 @@ class PacedRedrive:
         self.reply: Reply[RedriveResult] = Reply()
         self._timers = timers
         self._offsets = tuple(dict.fromkeys(offsets))
+        self.letter_count = len(self._offsets)
         self._interval_ns = NS_PER_S / Fraction(rate_per_s)
         self._redrive = redrive
         self._redriven: list[Redriven] = []
         self._refused: list[Refused] = []
         self._started_ns = 0
         self._timer: Timer | None = None
-
-    @property
-    def letter_count(self) -> int:
-        return len(self._offsets)
 
     @property
     def handled_count(self) -> int:

@@ -101,10 +101,12 @@ class ResetOffsets(groups.ResetOffsets, Action, frozen=True, kw_only=True, tag="
 
     @property
     def sentence(self) -> str:
-        numbers: dict[str, list[str]] = {}
+        numbers: dict[str, dict[int | None, None]] = {}  # None is all of a topic
         for place in self.partitions or ():
-            numbers.setdefault(place.topic, []).extend([] if place.partition is None else [str(place.partition)])
-        places = [f"{topic}/{', '.join(found)}" if found else topic for topic, found in numbers.items()]
+            numbers.setdefault(place.topic, {})[place.partition] = None
+        places = [
+            topic if None in found else f"{topic}/{', '.join(map(str, found))}" for topic, found in numbers.items()
+        ]
         what = f"{self.group} in {' and '.join(places)}" if places else self.group
         return f"reset {what} {where_to(self.target())}"
 

@@ -55,12 +55,21 @@ def test_a_request_must_match_every_pattern(fault: dict[str, Any], produce: bool
     ("effect", "answer", "apis"),
     [
         ("leader_change", "NOT_LEADER_OR_FOLLOWER", {"Produce", "Fetch"}),
-        ("coordinator_change", "NOT_COORDINATOR", {"JoinGroup", "OffsetCommit", "EndTxn"}),
+        ("coordinator_change", "NOT_COORDINATOR", {"JoinGroup", "OffsetCommit", "ShareGroupHeartbeat", "EndTxn"}),
     ],
 )
 def test_a_change_is_told_by_whom_it_concerns(effect: Any, answer: str, apis: set[str]):
     fault = ClientFault(effect=effect, client="shop")
-    asked = ("Produce", "Fetch", "JoinGroup", "OffsetCommit", "EndTxn", "Metadata", "FindCoordinator", "ApiVersions")
+    asked = (
+        "Produce",
+        "Fetch",
+        "JoinGroup",
+        "OffsetCommit",
+        "ShareGroupHeartbeat",
+        "EndTxn",
+        "Metadata",
+        "ApiVersions",
+    )
     assert {api for api in asked if fault.matches(ClientRequest("shop", api))} == apis
     assert fault.answer == answer
     assert not ClientFault(effect=effect, api="Metadata").matches(ClientRequest("shop", "Metadata"))
@@ -148,3 +157,10 @@ def test_names_are_its_own():
 def test_what_makes_no_sense_is_refused_in_a_sentence(wrong: dict[str, Any], told: str):
     with pytest.raises(BrokerError, match=told):
         ClientFault(**wrong)
+
+
+def test_a_hold_meets_as_many_as_it_may_and_goes_on():
+    bench = Bench()
+    bench.faults.begin(0, ClientFault(effect="hold", times=1))
+    assert [bench.faults.judge(0, PRODUCE) is not None for _ in range(3)] == [True, False, False]
+    assert bench.faults.any and bench.faults.met("fault-1") == 1

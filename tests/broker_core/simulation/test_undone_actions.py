@@ -14,7 +14,7 @@ import resources
 from broker_core.errors import BrokerError
 from broker_core.flow.config import FlowConfig
 from broker_core.messages import Message
-from broker_core.operations.groups import GroupChanges
+from broker_core.operations.groups import GroupChanges, PartitionPlace
 from broker_core.operations.topics import LogSettings
 from broker_core.simulation import Simulation, load_scenario
 from broker_core.simulation.actions import UserAction
@@ -392,3 +392,10 @@ def test_every_tenth_message_of_a_key_fails_by_rule_and_no_other(session: Sessio
     ]
     session.undo(done)
     assert session.simulation.snapshot().faults == ()
+
+
+def test_a_reset_names_a_topic_once_and_all_of_it_where_that_is_meant():
+    whole, one = PartitionPlace(topic="orders"), PartitionPlace(topic="orders", partition=1)
+    for partitions, where in (([whole, one], "orders"), ([one, whole], "orders"), ([one, one], "orders/1")):
+        said = ResetOffsets(group="g", form="earliest", partitions=partitions).sentence
+        assert said.startswith(f"reset g in {where} to")

@@ -12,6 +12,7 @@ import pytest
 
 from broker_core import Admin, BrokerHost
 from broker_core.engine.host import HostConfig
+from broker_core.errors import BrokerError
 from broker_core.groups.config import GroupSettings
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import LogConfig
@@ -171,6 +172,11 @@ def test_heartbeats_and_sessions_are_those_of_the_group(host: BrokerHost, raw: R
 @pytest.mark.parametrize(("text", "age_ms"), [("by_duration:PT1H30M", 5_400_000), ("by_duration:P1DT0.5S", 86_400_500)])
 def test_a_share_group_begins_at_an_age(text: str, age_ms: int):
     assert GroupSettings(auto_offset_reset=text).from_age_ms == age_ms
+
+
+def test_an_age_beyond_all_times_is_refused():
+    with pytest.raises(BrokerError, match="auto_offset_reset"):
+        GroupSettings(auto_offset_reset=f"by_duration:P{'9' * 400}D")
 
 
 def test_settings_stay_over_a_restart(tmp_path: Any):
