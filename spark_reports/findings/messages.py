@@ -88,8 +88,8 @@ def retried(evidence: Evidence) -> Iterator[Finding]:
             continue
         held = [row for row in evidence.rows["leases"] if row["queue"] == group and row["leased"]]
         mean_s = sum(row["held_ns"] for row in held) / max(1, sum(row["leased"] for row in held)) / 1e9
-        config = evidence.settings.queue_config(group)
-        now = f" It allows {config['max_attempts']} attempts now." if "max_attempts" in config else ""
+        attempts = evidence.settings.queue_config(group).get("max_attempts")
+        now = f" It allows {attempts} attempts now." if isinstance(attempts, int) else ""
         yield Finding(
             INFO,
             f"Retries in {group} helped {f'{helped:,} of {tried:,} times' if helped else 'nobody'}",

@@ -77,7 +77,7 @@ def _mapping(found: object) -> Mapping[str, Any]:
 
 
 def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) else None
+    return value if isinstance(value, int | float) and 0 <= value < 1e12 else None  # no setting allows more
 
 
 def _read(text: str) -> Mapping[str, Any]:

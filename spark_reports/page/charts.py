@@ -9,6 +9,8 @@ from typing import Any
 from spark_reports import text
 from spark_reports.rows import Row, Rows, Tables, grouped
 from spark_reports.scale import Scale
+from spark_reports.tables.details import PLACE
+from spark_reports.tables.latency import HEAT_STEPS_PER_DECADE
 
 
 class Numbering:
@@ -30,8 +32,6 @@ OTHERS = -1  # in place of a hue
 TOP_SERIES = 10  # lines that an eye can tell apart; the rest is drawn as one
 LAG_ROWS = 60
 NO_TIME_NS = 1_000  # shorter than this is "at once" on the heat map
-HEAT_STEPS_PER_DECADE = 8
-_PLACE = ("group", "topic", "partition")
 
 
 def chart_data(made: Tables, scale: Scale) -> dict[str, Any]:
@@ -189,17 +189,17 @@ def _place_name(of: tuple[Any, ...], several_groups: bool) -> str:
 
 
 def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
-    by_place = grouped(rows, *_PLACE)
+    by_place = grouped(rows, *PLACE)
     several = len(grouped(series, "group")) > 1
     return [
         {"name": _place_name(place, several), "lag": _dense(scale, by_place.get(place, ()), "lag", None)}
-        for place in list(grouped(series, *_PLACE))[:LAG_ROWS]
+        for place in list(grouped(series, *PLACE))[:LAG_ROWS]
     ]
 
 
 def _ownership(rows: Rows, unserved: Rows, numbers: Numbering) -> dict[str, Any]:
     """A bar for each time that an owner read; none where it owned a partition that nobody read."""
-    by_place, gaps = grouped(rows, *_PLACE), grouped(unserved, *_PLACE)
+    by_place, gaps = grouped(rows, *PLACE), grouped(unserved, *PLACE)
     places = sorted(by_place)[:LAG_ROWS]
     clients = sorted({row["client"] for row in rows})
     several = len({place[0] for place in places}) > 1

@@ -75,6 +75,14 @@ def test_a_poison_message_is_one_that_no_attempt_helps(helped: int, poison: bool
         assert "It allows 4 attempts now." in told_of("retries", **rows)[0].detail
 
 
+@pytest.mark.parametrize(("limit", "now"), [("4", " It allows 4 attempts now."), ("null", ""), ("[4]", "")])
+def test_the_attempts_that_a_queue_allows_are_told_if_they_are_limited(limit: str, now: str) -> None:
+    tables = rows_of(made(dead_letters=DEATHS, redeliveries=[_attempt(1, 90, 80), _attempt(2, 10, 0)]))
+    found = find(tables, SCALE, scenario=f"queues: [{{name: q, config: {{max_attempts: {limit}}}}}]")
+    (one,) = (each for each in found if each.kind == "retries")
+    assert one.detail.endswith(f"failed like the first.{now}")
+
+
 def test_every_remedy_names_what_there_is() -> None:
     """The setting is one that a scenario takes, and the scenario ships."""
     shipped = {path.stem for path in resources.path("scenarios").glob("*.yaml")}

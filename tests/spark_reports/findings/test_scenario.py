@@ -47,6 +47,12 @@ def test_the_session_timeout_is_the_one_in_force() -> None:
     assert usual.session_timeout_ms("new") == scenario.consumer_session_timeout_ms
 
 
+@pytest.mark.parametrize("value", [".inf", ".nan", "-1", "1" + "0" * 400, "true_or_so", "[1]", "null"])
+def test_a_value_that_is_no_setting_is_not_told(value: str) -> None:
+    settings = ScenarioSettings(f"queues: [{{name: q, config: {{lease_ms: {value}}}}}]")
+    assert settings.lease_ms("q") is None
+
+
 @pytest.mark.parametrize("value", ["!!bool zz", "!!timestamp zz", "!!int ''", "!!float ''", "!!binary zz", "!!set 1"])
 def test_a_value_that_does_not_fit_its_tag_makes_a_scenario_unreadable(value: str) -> None:
     assert ScenarioSettings(f"about: A\nx: {value}").about == ""
