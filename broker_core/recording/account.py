@@ -262,8 +262,9 @@ class Account:
             self.queues[queue.name] = source = queue.topic or queue.name
             logs = {place: log for place, log in self._logs.items() if place[0] == source}
             sizes = (end - first for log in logs.values() for first, end, _ in log.published)
-            if sum(sizes) == queue.messages_count:  # it has settled none of them
-                self._readings |= {(queue.name, *place): Deliveries(0) for place in logs}
+            if queue.messages_count in {0, sum(sizes)}:  # it has settled all of them, or none
+                begins = {place: 0 if queue.messages_count else log.published.end for place, log in logs.items()}
+                self._readings |= {(queue.name, *place): Deliveries(begin) for place, begin in begins.items()}
 
     def _log(self, place: TopicPartition) -> _Log:
         found = self._logs.get(place)

@@ -197,6 +197,19 @@ def test_what_waits_in_a_subscription_when_the_account_begins_is_its_own() -> No
     assert (row.source, row.reader, dict(row.counts)) == ("orders", "audit", {"waiting": 3})
 
 
+def test_what_comes_for_a_subscription_that_had_nothing_waiting_when_the_account_began_waits() -> None:
+    with BrokerHost() as host, Producer(host) as producer:
+        Admin(host).create_topic("orders")
+        producer.publish_many("orders", [Message(b"")] * 3)
+        host.call(lambda now_ns: host.broker.queues.subscribe(now_ns, "audit", "orders", QueueConfig()))
+        account = Account(host.call(host.broker.snapshot))
+        host.call(lambda _now_ns: host.events.attach(account))
+        producer.publish_many("orders", [Message(b"")] * 2)
+        producer.flush()
+    (row,) = account.rows()
+    assert (row.reader, dict(row.counts)) == ("audit", {"before_it_began": 3, "waiting": 2})
+
+
 def test_what_a_subscription_has_done_when_the_account_begins_does_not_wait() -> None:
     """Nor does what lay in its topic before it existed."""
 
