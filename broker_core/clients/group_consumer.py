@@ -171,19 +171,10 @@ class GroupConsumer(Closable):
 
     def preview_seek(self, target: Target, partitions: Sequence[TopicPartition] = ()) -> list[Change]:
         """The changes that `seek_to` would make. Default: all assigned partitions."""
-
-        def found() -> list[Change]:
-            broker = self._host.broker
-            return preview(
-                self.group,
-                target,
-                partitions or self.assignment,
-                broker.logs,
-                broker.groups.committed,
-                here=self.position,
-            )
-
-        return self._call(found)
+        logs, committed = self._host.broker.logs, self._host.broker.groups.committed
+        return self._call(
+            lambda: preview(self.group, target, partitions or self.assignment, logs, committed, here=self.position)
+        )
 
     def seek_to(self, target: Target, partitions: Sequence[TopicPartition] = ()) -> list[Change]:
         """Seek `partitions` (default: all assigned) to `target`. Returns the changes.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from broker_core.filters.value import AtLeast, Value
 
@@ -33,8 +34,7 @@ class Condition(Protocol):
         """A function that tests for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(msgspec.Struct, frozen=True):
     parts: tuple[Condition, ...]
     every: bool
 
@@ -48,8 +48,7 @@ class Combined:
 EVERYTHING = Combined((), every=True)  # the empty filter
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(msgspec.Struct, frozen=True):
     part: Condition
 
     def test(self, source: Source) -> Test:
@@ -57,8 +56,7 @@ class Not:
         return lambda row: not test(row)
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(msgspec.Struct, frozen=True):
     text: str
 
     def test(self, source: Source) -> Test:
@@ -66,8 +64,7 @@ class Words:
         return lambda row: wanted in haystack(row)
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(msgspec.Struct, frozen=True):
     name: str
 
     def test(self, source: Source) -> Test:
@@ -75,8 +72,7 @@ class Flag:
         return lambda row: bool(get(row))
 
 
-@dataclass(frozen=True, slots=True)
-class Contains:
+class Contains(msgspec.Struct, frozen=True):
     name: str
     text: str
 
@@ -85,8 +81,7 @@ class Contains:
         return lambda row: any(wanted in text for text in _texts(get(row)))
 
 
-@dataclass(frozen=True, slots=True)
-class Fits:
+class Fits(msgspec.Struct, frozen=True):
     """The field's text has a match of a regular expression; `search` looks for one."""
 
     name: str
@@ -97,8 +92,7 @@ class Fits:
         return lambda row: any(search(text) is not None for text in _texts(get(row), folded=False))
 
 
-@dataclass(frozen=True, slots=True)
-class Equals:
+class Equals(msgspec.Struct, frozen=True):
     name: str
     value: Value
 
@@ -128,8 +122,7 @@ class Equals:
         return lambda row: same(get(row))
 
 
-@dataclass(frozen=True, slots=True)
-class Compares:
+class Compares(msgspec.Struct, frozen=True):
     """The field's value lies on one side of another: numbers by size, texts by the alphabet."""
 
     name: str
@@ -183,10 +176,11 @@ def _texts(found: Any, *, folded: bool = True) -> Iterable[str]:
     if found is None:
         return ()
     if isinstance(found, str):
-        return (found.casefold(),) if folded else (found,)
-    if isinstance(found, bytes):
+        text = found
+    elif isinstance(found, bytes):
         text = found.decode(errors="replace")
-        return (text.casefold(),) if folded else (text,)
-    if isinstance(found, tuple | list | frozenset | set):
+    elif isinstance(found, tuple | list | frozenset | set):
         return (text for one in found for text in _texts(one, folded=folded))
-    return (str(found).casefold(),) if folded else (str(found),)
+    else:
+        text = str(found)
+    return (text.casefold() if folded else text,)

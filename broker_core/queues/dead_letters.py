@@ -265,13 +265,8 @@ class DeadLetters:
     def preview(self, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         refused: list[Refused] = []
         redrivable = [
-            Redrivable(
-                offset,
-                dead_letter.origin_topic,
-                dead_letter.origin_partition,
-                _message_to_append(stored, offset, edits),
-            )
-            for offset, stored, dead_letter in self._each(offsets, refused)
+            Redrivable(offset, view.origin_topic, view.origin_partition, _message_to_append(stored, offset, edits))
+            for offset, stored, view in self._each(offsets, refused)
         ]
         return RedrivePreview(tuple(redrivable), tuple(refused))
 

@@ -7,7 +7,7 @@ nacked, or whose lease expired, is delivered again, before later ones; after the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, starmap
 
 from broker_core.clock import NS_PER_MS, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
@@ -456,7 +456,7 @@ class Queue:
             redelivered=counts.redelivered,
             dead_lettered=counts.dead_lettered,
             redriven=dead_letters.redriven(self.name),
-            leases=tuple(islice(self._leases(), max_leases)),
+            leases=tuple(starmap(self.lease_view, islice(self._in_state(LeaseState.ACQUIRED), max_leases))),
             dead_letters=dead_letters.newest(self.name, max_dead_letters),
             gate=None,
             topic=self.levels.tables[0].log.topic,
@@ -465,11 +465,12 @@ class Queue:
             waits=tuple(islice(self._waits(), max_leases)) if self.delayed else (),
         )
 
-    def _leases(self) -> Iterator[LeaseView]:
+    def _in_state(self, state: LeaseState) -> Iterator[tuple[LeaseTable, int, LeaseSpan]]:
+        """(table, offset, span) of each message in this state."""
         for table in self.levels.tables:
             for first, end, span in table.index.runs():
-                if span.state is LeaseState.ACQUIRED:
-                    yield from (self.lease_view(table, offset, span) for offset in range(first, end))
+                if span.state is state:
+                    yield from ((table, offset, span) for offset in range(first, end))
 
     def lease_view(self, table: LeaseTable, offset: int, span: LeaseSpan) -> LeaseView:
         try:
@@ -483,11 +484,8 @@ class Queue:
         )
 
     def _waits(self) -> Iterator[WaitView]:
-        for table in self.levels.tables:
-            for first, end, span in table.index.runs():
-                if span.state is LeaseState.DELAYED:
-                    due_ns = None if span.lease.doomed else span.lease.deadline_ns
-                    yield from (WaitView(table.log.partition, offset, due_ns) for offset in range(first, end))
+        for table, offset, span in self._in_state(LeaseState.DELAYED):
+            yield WaitView(table.log.partition, offset, None if span.lease.doomed else span.lease.deadline_ns)
 
     def state(self, now_ns: int) -> QueueState:
         self._journal.write(now_ns)

@@ -24,7 +24,7 @@ def kinds_of(schema: dict[str, Any]) -> frozenset[str]:
     return frozenset(chain.from_iterable(_KINDS_OF_TYPE.get(name, frozenset({name})) for name in listed))
 
 
-def kind_of(value: Any) -> str:
+def value_type(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -61,7 +61,7 @@ class SchemaFacts:
         for part in self.parts:
             self.kinds &= kinds_of(part)
         for value in self._finite_sets():
-            self.kinds &= {kind_of(item) for item in value}
+            self.kinds &= {value_type(item) for item in value}
         self.required = frozenset(chain.from_iterable(part.get("required", ()) for part in self.parts))
         self.nothing = self.nothing or not self.kinds
 
