@@ -489,6 +489,8 @@ class ClientSide(_Side):
             self._out.popleft()
             if self._out:
                 self._send_slowly()
+            elif self._up is not None and self._up.transport.is_closing():
+                self.close()
 
         if fault is None:
             self._write(frame)
@@ -526,7 +528,8 @@ class ClientSide(_Side):
             served = self._flights[0].served
             why = f"the cluster closed it instead of answering {served.api} v{served.version}"
             (self._seen.failed if self._flights[0].api_key in API_NAMES else self.cut)(why)
-        self.close()
+        if not self._out:  # else after what is going out piece by piece
+            self.close()
 
     def cut(self, why: str) -> None:
         """End it; its last error, and whoever listens to what is told, say why."""

@@ -205,14 +205,13 @@ class Registered(Polled):
         self.commit_offsets(self._returned)
         self._returned = {}
 
-    def commit_offsets(self, offsets: dict[int, int]) -> None:
+    def commit_offsets(self, offsets: dict[int, int], *, backwards: bool = False) -> None:
         """Commit these offsets. Raises as `commit`."""
         if offsets:
             mark = MARK if self.auto_commit else MANUAL_MARK
             commits = {(self.topic, number): OffsetAndMetadata(offset, mark) for number, offset in offsets.items()}
-            self._host.call(
-                lambda now_ns: self._host.broker.offsets.commit(now_ns, self.name, Committer.of(self.name), commits)
-            )
+            commit, committer = self._host.broker.offsets.commit, Committer.of(self.name)
+            self._host.call(lambda now_ns: commit(now_ns, self.name, committer, commits, backwards=backwards))
 
     @property
     def offsets(self) -> dict[int, int]:
@@ -253,7 +252,11 @@ class Consumers:
         """
         known = self._found.get(name)
         if known is not None and known.topic == topic and not reset:
-            known.auto_commit = auto_commit
+            if known.auto_commit != auto_commit:
+                known.auto_commit = auto_commit
+                committed = self._host.call(lambda _now: self._host.broker.offsets.state(name))
+                # The same offsets, with its new mark: what is equal is written only where it may also go backwards.
+                known.commit_offsets({number: at.offset for (_, number), at in committed.items()}, backwards=True)
             return known
         if known is None and len(self._found) >= self._most:
             raise BrokerError(ErrorCode.THROTTLED, f"{self._most} consumers are registered, which is the maximum")

@@ -156,6 +156,19 @@ def test_an_answer_behind_one_in_pieces_waits_for_it_and_both_are_owed(passed: P
     assert passed.client.sent == answers and not passed.side.owes
 
 
+def test_answers_in_pieces_go_out_to_their_end_where_the_cluster_closes_meanwhile(passed: Passed):
+    passed.begin("slice", slice_bytes=5, delay_ms=100, times=1)
+    passed.side.data_received(metadata(1) + metadata(2))
+    answers = empty_metadata(1) + empty_metadata(2)
+    passed.up.data_received(answers)
+    passed.cluster.close()
+    passed.up.connection_lost(None)
+    passed.run(0.15)
+    assert passed.client.sent == answers[:5] and not passed.client.closes
+    passed.run(10)
+    assert passed.client.sent == answers and passed.client.closes
+
+
 def test_a_half_closed_client_gets_the_answer_to_a_request_that_a_fault_holds(passed: Passed):
     passed.begin("delay", delay_ms=500, times=1)
     passed.side.data_received(metadata(1) + metadata(2))

@@ -295,6 +295,7 @@ def test_b_wish_durability_topics_messages_and_consumers_survive_a_restart(tmp_p
     with BrokerHost(tmp_path, config) as host, HttpListener(host) as listener:
         call = connect(listener)
         call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c1"})
+        call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "by-hand"})
         call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "by-hand", "auto_commit": False})
         for value in "abc":
             call.done("POST", "/produce", {"topic": "orders", "value": value})
@@ -309,6 +310,8 @@ def test_b_wish_durability_topics_messages_and_consumers_survive_a_restart(tmp_p
         }
         assert call.done("POST", "/consume", {"consumer_id": "c1"})["value"] == "b"
         assert call.done("POST", "/consume", {"consumer_id": "by-hand"})["value"] == "a"
+        assert call.get("/stats").json["consumers"]["by-hand"]["offset"] == 1
+        assert call.done("GET", "/v1/groups/by-hand")["offsets"][0]["committed"] == 0
         call.close()
 
 
