@@ -173,25 +173,20 @@ class Keyframes:
 
     def letter(self, queue: str, offset: int) -> DeadLetterView | None:
         """The dead letter of `queue` at `offset`, with its payload; None if no keyframe lists it."""
-        found = self._letters.get((queue, offset))
-        if found is None and self._more_letters():
-            found = self._letters.get((queue, offset))
-        return found
+        if (queue, offset) not in self._letters:
+            self._read_more_letters()
+        return self._letters.get((queue, offset))
 
-    def _more_letters(self) -> bool:
-        before = self._letters_end
-        for _header, at, end in self._headers(self._letters_path, before, _LETTERS):
+    def _read_more_letters(self) -> None:
+        for _header, at, end in self._headers(self._letters_path, self._letters_end, _LETTERS):
             self._letters_end = end
             letters = self._content(self._letters_path, at, list[DeadLetterView], "Payloads of dead letters")
             self._letters.update(((letter.queue, letter.offset), letter) for letter in letters or ())
-        return self._letters_end > before
 
     def _read(self, place: int) -> Snapshot:
-        while place >= 0:
-            found = self._decoded(self._index[place])
-            if found is not None:
+        for frame in reversed(self._index[: place + 1]):
+            if (found := self._decoded(frame)) is not None:
                 return found
-            place -= 1
         return Snapshot(0, 0)
 
     def _decoded(self, frame: _Frame) -> Snapshot | None:

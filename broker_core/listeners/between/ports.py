@@ -233,8 +233,7 @@ class Ports(Passage, Closable):
             server = listen(self.address, 0)
             self.tell(f"{error}; a node of the cluster has the port {server.getsockname()[1]} instead")
         self._serve(server, target)
-        number: int = server.getsockname()[1]
-        return number
+        return int(server.getsockname()[1])
 
     def _look_at_timers(self) -> None:
         """Fire those that are due, and wait for the next."""

@@ -147,25 +147,23 @@ def _add(
     """The errors of partitions, and the reply of those that are added, if it was asked to add them."""
     judged: dict[TopicPartition, int] = {}
     places = [(topic.name, number) for topic in topics for number in topic.partitions]
-    transactions = call.broker.transactions
+    judge = partial(_verify, call, identity) if verify_only else partial(_check, call)
     try:
         call.must(WRITE, "transactional_id", transactional_id)
         for place in places:
-            judge = partial(_verify, call, identity) if verify_only else partial(_check, call)
             try:
                 judge(place)
             except BrokerError as error:
                 judged[place] = kafka_code(error)
-        if verify_only:
-            return judged, Reply.of(None)
-        if judged:
-            judged.update({place: KafkaError.operation_not_attempted.value for place in places if place not in judged})
-            return judged, Reply.of(None)
-        return judged, transactions.add_partitions(call.now_ns, transactional_id, identity, places)
+        if not (judged or verify_only):
+            return judged, call.broker.transactions.add_partitions(call.now_ns, transactional_id, identity, places)
     except BrokerError as error:
         refused: Reply[None] = Reply()
         refused.fail(error)
         return judged, refused
+    if not verify_only:
+        judged = dict.fromkeys(places, KafkaError.operation_not_attempted.value) | judged
+    return judged, Reply.of(None)
 
 
 def _check(call: Call, place: TopicPartition) -> None:
