@@ -18,6 +18,8 @@ from widgets.roles import CellKind, ColumnLook, Role
 Row = TypeVar("Row")
 Sizing = tuple[int] | tuple[int, int] | tuple[int, int, int]
 Index = QModelIndex | QPersistentModelIndex
+KeyOf = Callable[[Row], Hashable]
+Asked = tuple[Field, Callable[[Row], Any]]  # a field that a filter may ask for, and what answers
 WAITING = "…"
 KEY_CHARS = 60
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -49,7 +51,7 @@ class Column(Generic[Row]):
     kind: Kind | None = None
     value: Callable[[Row], Any] | None = None
 
-    def asked(self) -> tuple[Field, Callable[[Row], Any]]:
+    def asked(self) -> Asked[Row]:
         """The column's filter field, and the function that reads its value."""
         name = folded(self.field or self.title.partition("(")[0].strip())
         kind = self.kind or ("number" if self.numeric and self.sort is not None else "text")
@@ -137,12 +139,7 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
     filter_checked = Signal(str)
     filter_changed = Signal()
 
-    def __init__(
-        self,
-        columns: Sequence[Column[Row]],
-        key: Callable[[Row], Hashable],
-        more: Sequence[tuple[Field, Callable[[Row], Any]]],
-    ) -> None:
+    def __init__(self, columns: Sequence[Column[Row]], key: KeyOf[Row], more: Sequence[Asked[Row]]) -> None:
         super().__init__()
         self.columns = tuple(columns)
         self._key = key

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from app.sessions.compare import LENGTH, Figures, Key, likely_cause
 from resources.measures import Unit, Verdict, unlike, verdict
-from resources.otherwise import Otherwise
+from resources.otherwise import Otherwise, otherwise
 from widgets.dialogs.facts_table import FactsTable
 from widgets.formats import NOT_APPLICABLE, byte_size, duration, per_second, session_time
 from widgets.i18n import localized, mark, tr
@@ -34,7 +34,8 @@ def comparison(figures: Figures, others: Figures) -> FactsTable:
     """The differences of `figures` from `others`, the worse first; better or worse as the report judges them, and what
     each comes of as far as that can be told. What does not differ is folded."""
     lengths_differ = unlike(figures.values.get(LENGTH, 0), others.values.get(LENGTH, 0))
-    causes = figures.setup.otherwise(others.setup)
+    mine, theirs = figures.setup, others.setup
+    causes = otherwise(mine.settings, theirs.settings, mine.done, theirs.done)
     judged: dict[Key, Verdict] = {}
     for key in dict.fromkeys((*figures.values, *others.values)):
         measure = figures.measures.get(key) or others.measures[key]

@@ -6,13 +6,11 @@ which only the pages in sight are held; and a *list*, which is what a filter or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Signal
 
-from app.presenters.columns import Column, ColumnModel, Index, Row
-from broker_core.filters import Field
+from app.presenters.columns import Asked, Column, ColumnModel, Index, KeyOf, Row
 from widgets.i18n import tr
 
 PAGE = 100
@@ -27,16 +25,9 @@ class PagedModel(ColumnModel[Row]):
 
     page_wanted = Signal(object, object)
 
-    def __init__(
-        self,
-        columns: Sequence[Column[Row]],
-        key: Callable[[Row], Hashable],
-        *,
-        more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
-    ) -> None:
+    def __init__(self, columns: Sequence[Column[Row]], key: KeyOf[Row], *, more: Sequence[Asked[Row]] = ()) -> None:
         super().__init__(columns, key, more)
-        self._first = 0
-        self._end = 0
+        self._first = self._end = 0
         self._pages: dict[int, list[Row | None]] = {}
         self._wanted: set[int] = set()
         self._list: list[Row] | None = None
@@ -56,11 +47,8 @@ class PagedModel(ColumnModel[Row]):
 
     def show_range(self, first: int, end: int) -> None:
         """Show the rows numbered from `first` up to `end`, without that one; nothing of them is held."""
-        self.beginResetModel()
-        self._list = None
+        self._begin(None)
         self._first, self._end = first, max(first, end)
-        self._pages.clear()
-        self._wanted.clear()
         self.endResetModel()
 
     def move_bounds(self, first: int, end: int) -> None:
@@ -103,11 +91,14 @@ class PagedModel(ColumnModel[Row]):
         self._wanted -= set(range(first // PAGE, (max(first, end - 1)) // PAGE + 1))
 
     def show_list(self) -> None:
+        self._begin([])
+        self.endResetModel()
+
+    def _begin(self, rows: list[Row] | None) -> None:
         self.beginResetModel()
-        self._list = []
+        self._list = rows
         self._pages.clear()
         self._wanted.clear()
-        self.endResetModel()
 
     def append(self, rows: Sequence[Row], most: int = 0) -> None:
         """More rows at the end of the list; with `most`, the oldest go."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 
-from app.presenters.columns import Column, ColumnModel, Index, Row
+from app.presenters.columns import Asked, Column, ColumnModel, Index, KeyOf, Row
 from app.presenters.row_changes import common_prefix, common_suffix, row_changes
 from app.presenters.row_filter import RowFilter, Wanted
-from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
 
 _MAX_CELL_SIGNALS = 48
@@ -38,10 +36,10 @@ class TableModel(ColumnModel[Row]):
     def __init__(
         self,
         columns: Sequence[Column[Row]],
-        key: Callable[[Row], Hashable],
+        key: KeyOf[Row],
         haystack: Callable[[Row], str] | None = None,
         *,
-        more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
+        more: Sequence[Asked[Row]] = (),
     ) -> None:
         super().__init__(columns, key, more)
         self._haystack = haystack or (lambda row: "\n".join(column.text(row) for column in self.columns))

@@ -24,7 +24,7 @@ from broker_core.recording.session_figures import FIRST, QUANTILES, SessionFigur
 from broker_core.simulation.strict_yaml import Document, YamlError
 from broker_core.snapshots import GateView, GroupView, Snapshot
 from resources.measures import MEASURES, TELLING, Measure
-from resources.otherwise import Otherwise, done_in_words, flat_settings, otherwise
+from resources.otherwise import Otherwise, done_in_words, flat_settings
 from resources.outcomes import OUTCOMES
 from widgets.i18n import mark, tr
 
@@ -59,9 +59,6 @@ class Setup:
     def note(self, event: Event) -> None:
         if event.kind in _DONE:
             self.done.setdefault(done_in_words(event.cause or str(event.kind), event.client), event.time_ns)
-
-    def otherwise(self, base: Setup) -> list[Otherwise]:
-        return otherwise(self.settings, base.settings, self.done, base.done)
 
 
 def likely_cause(found: Sequence[Otherwise], parting_ns: int | None) -> Otherwise | None:
