@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from app.cli.parser import DECLARED, Command, CommandError
+from app.cli.parser import DECLARED, Command, CommandError, parser_of
 from app.cli.signals import exit_of_interrupt
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit, exit_of
@@ -112,6 +112,8 @@ def _imported(name: str) -> Command:
     """The command that `resources/command_line.toml` names, imported when it is asked for."""
     declared = DECLARED["commands"][name]
     module = import_module(f"app.cli.{declared['module']}")
+    if "run" in declared:
+        return parser_of(name), getattr(module, declared["run"])
     made: Command = getattr(module, declared.get("function", "command"))()
     return made
 

@@ -9,7 +9,6 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from app.cli.parser import Command, parser_of
 from app.cli.signals import ended_by_signals, exit_of_interrupt
 from app.environment.exits import Exit
 from app.environment.paths import find_scenario, new_session_folder
@@ -24,11 +23,7 @@ PROGRESS_EVERY_S = 0.1
 STEPS_PER_LOOK = 256
 
 
-def command() -> Command:
-    return parser_of("run"), _run
-
-
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     summary = _summary(options)
     print(json.dumps(summary))
     for said in summary["not_done"]:

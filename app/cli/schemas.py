@@ -52,19 +52,15 @@ def command() -> Command:
     return verbs.command()
 
 
-def _text(options: argparse.Namespace) -> str:
+def _schema(options: argparse.Namespace) -> schemas.SchemaText:
     if options.file == _STDIN:
         tell_typist("the schema")
     data = sys.stdin.buffer.read() if options.file == _STDIN else Path(options.file).read_bytes()
     try:
-        return data.decode("utf-8-sig")
+        return built(schemas.SchemaText, options, schema=data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         about = f"{'standard input' if options.file == _STDIN else options.file} is not UTF-8 text"
         raise BrokerError(ErrorCode.INVALID_SCHEMA, about) from error
-
-
-def _schema(options: argparse.Namespace) -> schemas.SchemaText:
-    return built(schemas.SchemaText, options, schema=_text(options))
 
 
 def _list(broker: Broker, options: argparse.Namespace) -> None:

@@ -21,11 +21,7 @@ from broker_core.recording.reader import open_session
 from resources.account import STATES
 
 
-def audit_command() -> Command:
-    return parser_of("audit"), _audit
-
-
-def _audit(options: argparse.Namespace) -> int:
+def audit(options: argparse.Namespace) -> int:
     """Prints the account of the session. Raises `BrokerError` if it is no session."""
     from broker_core.recording.judged import audited  # loads what the other commands do not need
 
@@ -71,11 +67,7 @@ def _print(found: dict[str, Any], options: argparse.Namespace) -> None:
         print(f"Not known: {sentence}")
 
 
-def deeds_command() -> Command:
-    return parser_of("deeds"), _list
-
-
-def _list(options: argparse.Namespace) -> int:
+def list_deeds(options: argparse.Namespace) -> int:
     try:
         deeds = DeedJournal(deeds_file()).read() if options.session is None else recorded_deeds(options.session)
     except BrokerError as error:

@@ -98,11 +98,12 @@ class Verbs:
         """A verb that asks for `request` and says `told`, as "Deleted {topic}.", of its subject and of `facts` of the
         answer; `more` is as for `add`.
         """
-        subject = _subject(entry_of(request))
+        field, kind = _subject(entry_of(request)) or ("", "")
+        key = field if " " in kind else kind
 
         def run(broker: Broker, options: argparse.Namespace) -> None:
             answer = _asked(broker, built(request, options))
-            known = {_key(subject): getattr(options, subject[0])} if subject else {}
+            known = {key: getattr(options, field)} if field else {}
             say(told, options, **known, **({} if facts is None else facts(answer)))
 
         return self.add(name, request, run, **more)
@@ -161,11 +162,6 @@ def _subject(entry: Entry) -> tuple[str, str] | None:
     if not field and entry.created:
         field = next(iter(kinds), "")
     return (field, kinds.get(field, field)) if field else None
-
-
-def _key(subject: tuple[str, str]) -> str:
-    field, kind = subject
-    return field if " " in kind else kind
 
 
 def asking(request: type[Request[Any]], question: str) -> Question:

@@ -17,6 +17,7 @@ from app.cli.signals import ended_by_signals
 from app.cli.target_types import TYPES
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
+from app.reports.warm_spark import end_process
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.faults.client_faults import NEEDS, Effect
 from broker_core.operations.faults import BeginFault
@@ -129,12 +130,7 @@ def _run(words: list[str], environment: dict[str, str]) -> int:
     try:
         code = process.wait()
     except BaseException:  # Ctrl+C reaches the command, too; SIGTERM does not
-        process.terminate()
-        try:
-            process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_process(process, END_S)
         raise
     return code if code >= 0 else 128 - code  # as shells do
 

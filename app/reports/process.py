@@ -63,8 +63,7 @@ class ReportProcess:
             seal(self._request.session)
         except BrokerError as error:
             raise ReportNotMade(str(error), code=exit_of(error)) from error
-        warm = self._offered
-        if warm is not None and warm.take():
+        if (warm := self._offered) is not None and warm.take():
             self._warm = warm
             try:
                 last = {} if self.cancelled else self._follow(warm.lines(self._request), progress)
@@ -87,7 +86,6 @@ class ReportProcess:
         return self._page(last, code, whole)
 
     def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
-        tail = whole[-2_000:].strip()
         if "report" in last:
             self.outcome = Outcome.of(last)
         if "report" in last and (self.cancelled or code in (None, self.outcome.code)):
@@ -97,9 +95,9 @@ class ReportProcess:
         if "error" in last:
             ended = Exit.NOT_FOUND if last.get("not_found") else Exit.REFUSED if last.get("refused") else Exit.USAGE
             raise ReportNotMade(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole), ended)
-        kept = _keep(whole)
+        tail = whole[-2_000:].strip()
         reason = tail.splitlines()[-1] if tail else f"exit code {code}"
-        raise ReportNotMade(f"The report job ended before it was done: {reason}", kept)
+        raise ReportNotMade(f"The report job ended before it was done: {reason}", _keep(whole))
 
     def _follow(self, lines: Iterable[str], progress: Progress) -> dict[str, Any]:
         last: dict[str, Any] = {}

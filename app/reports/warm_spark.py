@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import platformdirs
 
@@ -46,13 +46,13 @@ def _is_last(line: str) -> bool:
     return '"report"' in line or '"error"' in line
 
 
-def end_process(process: subprocess.Popen[str] | None) -> None:
-    """Terminate a process, and kill it if it has not ended within `END_TIMEOUT_S`."""
+def end_process(process: subprocess.Popen[Any] | None, timeout_s: float = END_TIMEOUT_S) -> None:
+    """Terminate a process, and kill it if it has not ended in time."""
     if process is None or process.poll() is not None:
         return
     process.terminate()
     try:
-        process.wait(END_TIMEOUT_S)
+        process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -79,37 +79,36 @@ class WarmSpark:
             running = self._process is not None and self._process.poll() is None
             if self._busy or running or not memory_allows():
                 return
-            process = self._running()
-            assert process.stdin is not None
-            with contextlib.suppress(OSError):
-                process.stdin.write("[]\n")
-                process.stdin.flush()
+            self._asked([])
 
     def give_back(self) -> None:
         with self._lock:
             self._busy = False
 
     def lines(self, request: Request) -> Iterator[str]:
-        process = self._running()
-        assert process.stdin is not None
-        assert process.stdout is not None
+        said = self._asked(arguments_of(request)).stdout
+        assert said is not None
         with contextlib.suppress(OSError):
-            process.stdin.write(json.dumps(arguments_of(request)) + "\n")
-            process.stdin.flush()
-            for line in process.stdout:
+            for line in said:
                 yield line
                 if _is_last(line):
                     return
         # It says nothing more, but may take a while to die: the next report must not find it still there.
         self.close()
 
-    def _running(self) -> subprocess.Popen[str]:
-        if self._process is None or self._process.poll() is not None:
+    def _asked(self, arguments: list[str]) -> subprocess.Popen[str]:
+        """The process, started if it does not run, after a request of these arguments."""
+        process = self._process
+        if process is None or process.poll() is not None:
             self._log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - as long as it
-            self._process = subprocess.Popen(
+            self._process = process = subprocess.Popen(
                 COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, cwd=JOB_FOLDER
             )
-        return self._process
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):
+            process.stdin.write(json.dumps(arguments) + "\n")
+            process.stdin.flush()
+        return process
 
     def log(self) -> str:
         if self._log is None:
