@@ -200,6 +200,17 @@ class Deliveries:
         self.begin = min(base if self.begin is None else self.begin, new if new < base else base)
         self.committed = new
 
+    def pass_by(self, aborted: Iterable[tuple[int, int]]) -> None:
+        """What was `aborted` is not what a reset skips, unless the reader takes such."""
+        for first, end in () if self._takes(aborted) else aborted:
+            for low, high in self.runs.gaps(max(first, self.begin or 0), end):
+                self.runs.put(low, high, DeliveryState("aborted"))
+
+    def _takes(self, aborted: Iterable[tuple[int, int]]) -> bool:
+        """Whether the reader was given any of what was `aborted`."""
+        found = (delivery for span in aborted for _, _, delivery in self.runs.split(*span))
+        return any(delivery is not None and bool(delivery.client) for delivery in found)
+
     def forget(self) -> None:
         """Somebody has deleted the committed offset: what is delivered from its beginning on is so by a reset."""
         for first, end, delivery in self.runs.split(self.begin or 0, self.committed or 0):
@@ -222,13 +233,8 @@ class Deliveries:
         """(first, end, state) of every message of the log, in order; `aborted` ranges are passed over, unless the
         reader takes such. What a log that `compacts` never gave is taken for removed.
         """
-        takes = any(
-            delivery is not None and bool(delivery.client)
-            for span in aborted
-            for _, _, delivery in self.runs.split(*span)
-        )
         dead: Runs[bool] = Runs()
-        for first, end in () if takes else aborted:
+        for first, end in () if self._takes(aborted) else aborted:
             dead.put(first, end, True)
         passed = max(self.committed or 0, self.given_end if compacts else 0)
         began = self.begin or 0

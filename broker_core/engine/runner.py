@@ -267,13 +267,8 @@ class Engine:
 
     @property
     def status(self) -> EngineStatus:
-        return EngineStatus(
-            self._mode,
-            self._pace.speed,
-            self._driven.loop.now_ns,
-            self._pace.behind_s if self._mode is Mode.RUNNING else 0.0,
-            self._error,
-        )
+        behind_s = self._pace.behind_s if self._mode is Mode.RUNNING else 0.0
+        return EngineStatus(self._mode, self._pace.speed, self._driven.loop.now_ns, behind_s, self._error)
 
     # -- the thread
 

@@ -449,6 +449,8 @@ class Account:
     def _offsets_reset(self, event: Event) -> None:
         if event.cause == READ_OUTSIDE:
             self.outside.add(event.group)
+        for topic, partition, _old, _new in event.told.get("changes", ()):
+            self._deliveries_at((event.group, topic, partition)).pass_by(self._log((topic, partition)).aborted)
         self.owners(event)
 
     def _commit_beyond(self, event: Event) -> None:

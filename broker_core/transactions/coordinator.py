@@ -204,11 +204,8 @@ class TransactionCoordinator:
         """
         prepared, complete = ENDING[commits]
         transaction = self._find(transactional_id)
-        if (
-            bumps_epoch
-            and transaction.state in {prepared, complete}
-            and identity in {Identity(transaction.producer_id, transaction.previous_epoch), transaction.replaced}
-        ):
+        before = {Identity(transaction.producer_id, transaction.previous_epoch), transaction.replaced}
+        if bumps_epoch and transaction.state in {prepared, complete} and identity in before:
             self._not_prepared(transaction)
             return Reply.of(transaction.identity)  # the reply was lost
         late = Identity(transaction.producer_id, transaction.epoch - 1)  # its transaction was ended by its timeout

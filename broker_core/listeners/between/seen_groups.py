@@ -233,12 +233,8 @@ class SeenGroups:
             there = {*self._named(asked.topic_partitions), *member.target}
             owned[member_id] = tuple(each for each in owned.get(member_id, ()) if each in there)
         owned.setdefault(member_id, ())
-        if (
-            is_new
-            or answer.assignment is not None
-            or asked.topic_partitions is not None
-            or before.generation != group.generation
-        ):
+        told = is_new or answer.assignment is not None or asked.topic_partitions is not None
+        if told or before.generation != group.generation:
             members = [self._member(group, each, parts) for each, parts in owned.items()]
             settled = all(
                 set(group.members[each].target) == set(parts) for each, parts in owned.items() if each in group.members

@@ -381,9 +381,7 @@ class KafkaConnection(asyncio.Protocol):
     def _resume(self, request: RequestInProgress, waiting: Waiting) -> None:
         if request.waiting is waiting:
             request.waiting = None
-            self._or_close(
-                lambda: self._answer_under_lock(request, lambda now_ns: waiting.answer(waiting.reply, now_ns))
-            )
+            self._or_close(lambda: self._answer_under_lock(request, partial(waiting.answer, waiting.reply)))
 
     def _deliver(self, request: RequestInProgress, answer: Answer) -> None:
         if answer is None:

@@ -71,6 +71,7 @@ GONE: Told = ("topic_deleted", {"group": ""})
 ANEW: Told = ("topic_created", {"count": 1, "group": ""})
 RESTORED: Told = ("topic_created", {"count": 1, "group": "", "cause": "restored"})
 DEAD: Told = ("group_state", {"cause": "Dead"})
+ABORTS: Told = ("transaction_ended", {"group": "", "detail": {"markers": [], "aborted": [["orders", 0, 4, 3]]}})
 START = (published(), owns("a"), given_to("a", 0, 10), committed("a", 0, 4))
 
 
@@ -113,6 +114,14 @@ CASES: dict[str, tuple[tuple[Told, ...], dict[str, int]]] = {
     "reset forwards": ((*START, leaves("a"), reset(4, 8)), {"waiting": 2, "acknowledged": 4, "skipped_by_reset": 4}),
     "reset backwards": ((*START, leaves("a"), reset(4, 0)), {"waiting": 10}),
     "committed backwards": ((*START, reset(4, 0, "committed backwards")), {"in_hand": 10}),
+    "reset beyond what was aborted": (
+        (published(), ABORTS, reset(None, 8)),
+        {"waiting": 2, "aborted": 3, "skipped_by_reset": 5},
+    ),
+    "reset beyond what was aborted, which it reads": (
+        (published(), ABORTS, owns("a"), given_to("a", 0, 5), leaves("a"), reset(None, 8)),
+        {"waiting": 2, "skipped_by_reset": 8},
+    ),
     "read outside the group": ((*START, reset(4, 8, READ_OUTSIDE)), {"in_hand": 2, "acknowledged": 8}),
     "compacted": (
         (COMPACTS, published(), owns("a"), given_to("a", 0, 1), given_to("a", 8, 9), committed("a", 0, 9)),
