@@ -28,13 +28,11 @@ def copy_session(source: Path, target: Path, said: Callable[[float, str], object
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"a session cannot be copied into itself, to {target}")
     try:
         _copy_files(source, target, said, TRIES if recording else 1)
-    except OSError as error:
+    except BaseException as error:
         shutil.rmtree(target, ignore_errors=True)
-        raise BrokerError(
-            ErrorCode.STORAGE_ERROR, f"the session cannot be copied to {target}: {error.strerror or error}"
-        ) from None
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
+        if isinstance(error, OSError):
+            about = f"the session cannot be copied to {target}: {error.strerror or error}"
+            raise BrokerError(ErrorCode.STORAGE_ERROR, about) from None
         raise
     copied = seal(target)
     if recording:

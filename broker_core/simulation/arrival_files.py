@@ -10,7 +10,7 @@ import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, AnyStr, cast
+from typing import IO, Any, AnyStr, Generic, cast
 
 import msgspec
 
@@ -52,8 +52,7 @@ def from_file(spec: FileArrivals, path: Path) -> Iterator[Arrival]:
     """(session time in ns, message) of each row that is kept. Raises `ArrivalError` at the first bad one."""
     is_csv = ".csv" in path.suffixes
     first_s: float | None = None
-    kept = 0
-    last_ns = 0
+    kept = last_ns = 0
     for line_number, line, row in _rows(path, is_csv):
         try:
             if not all(
@@ -133,18 +132,29 @@ def _rows(path: Path, is_csv: bool) -> Iterator[_Row]:
         raise ArrivalError(f"The file {path} cannot be read: {error}.") from error
 
 
-def _lines(path: Path, file: IO[AnyStr]) -> Iterator[AnyStr]:
-    """No line is longer than what a topic takes: a compressed file cannot fill the memory with one."""
-    line_number = 0
-    while line := file.readline(MAX_MESSAGE_BYTES + 1):
-        line_number += 1
-        if len(line) > MAX_MESSAGE_BYTES:
-            raise _bad(path, line_number, f"more than {MAX_MESSAGE_BYTES} bytes in a line")
-        yield line
+class _Lines(Generic[AnyStr]):
+    """The lines of a file. Who has read a row sets `row_bytes` to 0: no row is longer than what a topic takes, so that
+    a compressed file cannot fill the memory with one.
+    """
+
+    def __init__(self, path: Path, file: IO[AnyStr]) -> None:
+        self._path, self._file = path, file
+        self.row_bytes = 0
+
+    def __iter__(self) -> Iterator[AnyStr]:
+        line_number = 0
+        while line := self._file.readline(MAX_MESSAGE_BYTES + 1):
+            line_number += 1
+            self.row_bytes += len(line if isinstance(line, bytes) else line.encode())
+            if self.row_bytes > MAX_MESSAGE_BYTES:
+                raise _bad(self._path, line_number, f"more than {MAX_MESSAGE_BYTES} bytes in a row")
+            yield line
 
 
-def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
-    for line_number, raw in enumerate(_lines(path, lines), 1):
+def _json_rows(path: Path, file: IO[bytes]) -> Iterator[_Row]:
+    lines = _Lines(path, file)
+    for line_number, raw in enumerate(lines, 1):
+        lines.row_bytes = 0
         line = raw.strip()
         try:
             row = json.loads(line) if line else None
@@ -156,10 +166,11 @@ def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
             raise _bad(path, line_number, "a row must be a JSON object")
 
 
-def _csv_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
-    text = io.TextIOWrapper(lines, encoding="utf-8-sig", newline="")
-    reader = csv.DictReader(_lines(path, text), strict=True)
+def _csv_rows(path: Path, file: IO[bytes]) -> Iterator[_Row]:
+    lines = _Lines(path, io.TextIOWrapper(file, encoding="utf-8-sig", newline=""))
+    reader = csv.DictReader(lines, strict=True)
     for row in reader:
+        lines.row_bytes = 0
         if None in row or None in row.values():
             columns = len(reader.fieldnames or ())
             raise _bad(path, reader.line_num, f"the row must have {columns} columns, like the first line")

@@ -152,6 +152,8 @@ def test_a_limit_counts_kept_rows_after_those_that_are_skipped(rows: Path) -> No
         ("a.jsonl", '{"time": 1}\n' + '{"x": "' + "y" * 1_100_000 + '"}\n', {}, "line 2: more than"),
         ("a.csv", "time,n\n1," + "x" * 1_100_000 + "\n", {}, "line 2: more than"),
         ("a.csv", 'time,n\n1,"' + "x\n" * 550_000 + '"\n', {}, "is not CSV"),
+        ("a.csv", "time,n\n1" + ',"x\n"' * 220_000 + "\n", {}, "line [0-9]+: more than .* bytes in a row"),
+        ("a.csv", "time,n\n1," + "ä" * 600_000 + "\n", {}, "line 2: more than .* bytes in a row"),
         ("a.jsonl", '{"time": 1}\n' + "[" * 100_000 + "\n", {}, "line 2: this is not JSON"),
     ],
 )
