@@ -138,7 +138,8 @@ class _Lines(Generic[AnyStr]):
     """
 
     def __init__(self, path: Path, file: IO[AnyStr]) -> None:
-        self._path, self._file = path, file
+        self._path = path
+        self._file: IO[AnyStr] = file
         self.row_bytes = 0
 
     def __iter__(self) -> Iterator[AnyStr]:
