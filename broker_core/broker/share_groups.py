@@ -74,8 +74,9 @@ class ShareGroups(msgspec.Struct, eq=False):
     # -- settings
 
     def configure(self, now_ns: int, group: str, settings: GroupSettings) -> None:
-        """Settings of a group of any kind, from now on. Raises INVALID_GROUP_ID."""
+        """Settings of a group of any kind, from now on. Raises INVALID_GROUP_ID, INVALID_CONFIG."""
         check_name(group, "group", ErrorCode.INVALID_GROUP_ID)
+        settings.check_heartbeats()
         self.configs.set(group, settings)
         self._events.emit_action(
             now_ns, group=group, cause=f"configured {group}", detail={"group_settings": msgspec.to_builtins(settings)}

@@ -122,12 +122,8 @@ class SimpleQueue(Closable):
             value = msgspec.json.encode(message)
         except (TypeError, ValueError, OverflowError) as error:
             raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the payload is not JSON ({error})") from error
-        broker = self._host.broker
-        reply = self._host.call(
-            lambda now_ns: broker.publishing.publish(
-                now_ns, self.name, Message(value, priority=message.priority), client=self.name
-            )
-        )
+        publish, content = self._host.broker.publishing.publish, Message(value, priority=message.priority)
+        reply = self._host.call(lambda now_ns: publish(now_ns, self.name, content, client=self.name))
         dropped = f"the flow policy of {self.name} dropped the message"
         published = must(self._host.wait(reply), ErrorCode.THROTTLED, dropped)
         return published.partition, published.offset
@@ -188,9 +184,8 @@ class SimpleQueue(Closable):
         try:
             return parse_utc(since) if isinstance(since, str) else since.astimezone(datetime.UTC)
         except (ValueError, OverflowError, AttributeError) as error:
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST, f"{since!r} is neither a time nor the id of a message in {self.name}"
-            ) from error
+            about = f"{since!r} is neither a time nor the id of a message in {self.name}"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, about) from error
 
     def close(self) -> None:
         """Release what was pulled and is not acknowledged."""
@@ -222,14 +217,9 @@ class SimpleQueue(Closable):
         return self._host.call(read)
 
     def _dead(self) -> set[Place]:
-        dead_letters = self._host.call(
-            lambda _now: self._host.broker.queues.queue(self.name).dead_letters.list(limit=None)
-        )
-        return {
-            (dead_letter.origin_partition, dead_letter.origin_offset)
-            for dead_letter in dead_letters
-            if dead_letter.queue == self.name
-        }
+        queues = self._host.broker.queues
+        letters = self._host.call(lambda _now: queues.queue(self.name).dead_letters.list(limit=None))
+        return {(each.origin_partition, each.origin_offset) for each in letters if each.queue == self.name}
 
     def _persisted(self, stored: StoredMessage, message: Consumption, dead: set[Place]) -> Persisted:
         place = (stored.partition, stored.offset)

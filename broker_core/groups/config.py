@@ -87,6 +87,13 @@ class GroupSettings(Settings, frozen=True, forbid_unknown_fields=True):
             about = "must be earliest, latest, or by_duration: with a duration as PT1H30M"
             raise ConfigError(f"auto_offset_reset {self.auto_offset_reset[:60]!r} {about}")
 
+    def check_heartbeats(self) -> None:
+        """Raises INVALID_CONFIG if a heartbeat interval is not below its session timeout."""
+        is_consumers = self.consumer_heartbeat_interval_ms >= self.consumer_session_timeout_ms
+        if is_consumers or self.share_heartbeat_interval_ms >= self.share_session_timeout_ms:
+            kind = "consumer" if is_consumers else "share"
+            raise ConfigError(f"{kind}_heartbeat_interval_ms must be less than {kind}_session_timeout_ms")
+
     @property
     def from_age_ms(self) -> int | None:
         """The age of the first message that a share group reads; None if it does not go by age."""

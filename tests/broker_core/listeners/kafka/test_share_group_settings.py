@@ -12,11 +12,12 @@ import pytest
 
 from broker_core import Admin, BrokerHost
 from broker_core.engine.host import HostConfig
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.config import GroupSettings
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
+from broker_core.operations.groups import ConfigureGroup, GroupChanges
 from tests.broker_core.listeners.kafka.raw import KEYS, Raw
 from tests.broker_core.listeners.kafka.test_settings_of_kafka import SET, altered
 from tests.reference.settings import GROUP
@@ -177,6 +178,18 @@ def test_a_share_group_begins_at_an_age(text: str, age_ms: int):
 def test_an_age_beyond_all_times_is_refused():
     with pytest.raises(BrokerError, match="auto_offset_reset"):
         GroupSettings(auto_offset_reset=f"by_duration:P{'9' * 400}D")
+
+
+@pytest.mark.parametrize("kind", ["consumer", "share"])
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_heartbeat_interval_is_below_the_session_timeout(host: Any, raw: Any, kind: str, dry_run: bool):
+    answer = altered(raw, GROUP, "workers", (f"{kind}.session.timeout.ms", SET, "5000"), validate=dry_run)
+    assert answer.error_code == ErrorCode.INVALID_CONFIG.code
+    assert f"{kind}_heartbeat_interval_ms must be less than" in answer.error_message
+    with pytest.raises(BrokerError) as refused:
+        host.ask(ConfigureGroup(group="workers", settings=GroupChanges(**{f"{kind}_session_timeout_ms": 100})))
+    assert refused.value.code is ErrorCode.INVALID_CONFIG
+    assert host.broker.groups.configs.names() == ()
 
 
 def test_settings_stay_over_a_restart(tmp_path: Any):
