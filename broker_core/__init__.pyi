@@ -63,6 +63,7 @@ from broker_core.listeners.connections import (
 from broker_core.listeners.kafka.listener import KafkaListener as KafkaListener
 from broker_core.log.config import LogConfig as LogConfig
 from broker_core.messages import Message as Message, StoredMessage as StoredMessage
+from broker_core.operations.messages import Placed as Placed
 from broker_core.operations.request import Request as Request
 from broker_core.operations.entry import Operation as Operation
 from broker_core.queues.config import QueueConfig as QueueConfig
