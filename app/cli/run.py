@@ -41,7 +41,7 @@ def _summary(options: argparse.Namespace) -> dict[str, Any]:
     """
     path = find_scenario(options.scenario)
     scenario, text = load_scenario(path)
-    folder = new_session_folder(path) if options.session is None else options.session
+    folder = new_session_folder(path.stem) if options.session is None else options.session
     until_ns = ns_from_s(scenario.until_s if options.until is None else options.until)
     not_done: list[str] = []
 

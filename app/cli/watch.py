@@ -15,7 +15,7 @@ from app.cli.parser import Command, CommandError, arguments, described, with_hin
 from app.cli.signals import ended_by_signals
 from app.cli.target_types import TYPES
 from app.environment.exits import Exit, exit_of
-from app.environment.paths import called, new_session_folder
+from app.environment.paths import new_session_folder
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
@@ -71,8 +71,8 @@ def observe(
     """Record the peer that `make` gives until it is time, and print the summary. Raises CommandError."""
     try:
         peer = make(options)
-        name = word if options.without else f"{word}-{called(peer.address)}"
-        where = options.session or new_session_folder(Path(name))
+        name = word if options.without else f"{word}-{peer.address.rpartition('//')[2]}"
+        where = options.session or new_session_folder(name)
         watched = kind(peer, where, hides_hosts=bool(options.without))
         note(f"Recording {peer.address} into {where}; Ctrl+C ends it.", as_json=getattr(options, "json", False))
         try:

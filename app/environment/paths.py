@@ -67,19 +67,15 @@ def drafts_folder() -> Path:
     return Path(platformdirs.user_data_dir(APP_NAME)) / "scenarios"
 
 
-def called(address: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", address.rpartition("//")[2])
-
-
-def new_session_folder(scenario: Path, parent: Path | None = None) -> Path:
-    """A folder that is not there yet, named after the scenario and the wall time, in `sessions_folder` or `parent`."""
+def new_session_folder(name: str, parent: Path | None = None) -> Path:
+    """A folder that is not there yet, called by the wall time and `name`, in `sessions_folder` or `parent`."""
     if parent is None:
         parent = sessions_folder()
         with contextlib.suppress(OSError):  # the recorder reports it
             private.make_directory(parent)
             private.close_to_others(parent)
     stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", scenario.stem)[:60] or "session"
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60] or "session"
     folder = parent / f"{stamp}-{name}"
     number = 2
     while folder.exists():
@@ -108,4 +104,4 @@ def kept_ports(cluster: str) -> list[int]:
 def keep_ports(cluster: str, nodes: list[int]) -> None:
     with contextlib.suppress(OSError):  # they are the same until the end at least
         _ports_file().parent.mkdir(parents=True, exist_ok=True)
-        _ports_file().write_text(json.dumps({**_all_ports(), cluster: nodes}), "utf-8")
+        private.replace(_ports_file(), json.dumps({**_all_ports(), cluster: nodes}).encode())

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import dataclasses
 import hashlib
-import os
-import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -23,6 +20,7 @@ from app.reports.recent import findings_of
 from app.sessions.stored import StoredSession
 from broker_core.clock import NS_PER_MS, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import private
 from broker_core.version import program_version
 from resources.colours import HUES, ink_on
 from widgets.bytes_text import contained
@@ -104,7 +102,10 @@ def share(
     if len(made) > MOST_BYTES:
         raise BrokerError(ErrorCode.INVALID_REQUEST, _too_large(stored, wanted, len(made)))
     report(0.97, tr("Writing {name}", name=target.name))
-    _write(target, made)
+    if target.exists() and not target.is_file():
+        target.write_bytes(made)
+    else:
+        private.replace(target, made, mode=0o644)
     return WrittenPage(target, len(made), tuple(stored.problems))
 
 
@@ -177,24 +178,6 @@ def _too_large(stored: StoredSession, wanted: PagePart, size_bytes: int) -> str:
         f"the page would have {size_bytes / 1e6:.1f} MB, more than the {megabytes:.0f} MB that mail and tickets take; "
         f"--from {from_s:g} --to {would_s:g} would do"
     )
-
-
-def _write(target: Path, page: bytes) -> None:
-    """Beside it first, so that what is there stays if the disk is full."""
-    target = target.resolve()
-    if target.exists() and not target.is_file():
-        target.write_bytes(page)
-        return
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(page)
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 @cache

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -56,11 +55,8 @@ class Bookmarks:
         self._save()
 
     def _save(self) -> None:
-        if self._path is None:
-            return
-        partial = self._path.with_suffix(".partial")
-        private.create(partial).write_bytes(msgspec.json.format(msgspec.json.encode(self._marks), indent=2))
-        os.replace(partial, self._path)
+        if self._path is not None:
+            private.replace(self._path, msgspec.json.format(msgspec.json.encode(self._marks), indent=2))
 
 
 def _plain(name: str) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from app.environment.paths import called, new_session_folder
+from app.environment.paths import new_session_folder
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.source import BROKER, Guardable, Source, Standing, closed
 from broker_core.clock import ns_from_s
@@ -80,7 +80,8 @@ def attached(
 ) -> ObservedSource:
     """`peer`, observed, and recorded in `folder`, else in a new one below `sessions`. Raises `BrokerError`."""
     if folder is None and record:
-        folder = new_session_folder(Path("attached" if hides_hosts else f"attached-{called(peer.address)}"), sessions)
+        where = "" if hides_hosts else f"-{peer.address.rpartition('//')[2]}"
+        folder = new_session_folder(f"attached{where}", sessions)
     return ObservedSource(peer, folder, hides_hosts=hides_hosts)
 
 
@@ -89,7 +90,7 @@ def attached_to_own(
 ) -> ObservedSource:
     """A cluster of our own that runs `scenario`, observed; it ends with the session. Raises `BrokerError`."""
     cluster = OwnCluster(scenario, text, path, seed)
-    folder = new_session_folder(path, sessions) if record else None
+    folder = new_session_folder(path.stem, sessions) if record else None
     shown = Scenario(
         **{name: getattr(scenario, name) for name in ("title", "about", "watch", "try_", "lesson")},
         until_s=float(1 << 32),

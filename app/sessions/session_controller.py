@@ -122,7 +122,7 @@ class SessionController(QObject):
         self._begin(scenario, text, path, seed, {})
 
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
-        folder = new_session_folder(path, self.sessions) if self.record else None
+        folder = new_session_folder(path.stem, self.sessions) if self.record else None
         collectors = Collectors(scenario)
         live = LiveSession(
             scenario,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from pathlib import Path
 
 FILE_MODE = 0o600
@@ -20,6 +21,18 @@ def create(path: Path) -> Path:
     """Create the file with mode 0600, for libraries that take a path. Returns `path`."""
     os.close(opener(str(path), os.O_RDWR | os.O_CREAT))
     return path
+
+
+def replace(path: Path, data: bytes, *, mode: int = FILE_MODE) -> None:
+    """Write `data` beside `path` first: whoever reads that meanwhile, or finds the disk full, has what was there."""
+    path = path.resolve()
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    try:
+        create(partial).write_bytes(data)
+        partial.chmod(mode)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def make_directory(path: Path) -> None:
