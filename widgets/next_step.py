@@ -15,9 +15,9 @@ from widgets.theme import current_theme, follow_theme, px
 
 
 class NextStep(QFrame):
-    """The next step, or the question at the end. Its buttons emit `pointWanted(number)` and `lessonWanted()`."""
+    """The next step, or the question at the end. Its buttons emit `stepPressed(number)` and `lessonWanted()`."""
 
-    pointWanted = Signal(int)
+    stepPressed = Signal(int)
     lessonWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -27,7 +27,7 @@ class NextStep(QFrame):
         self._icon = QLabel(self)
         self.count = plain_label("", "muted", self)
         self.text = plain_label("", "", self, wrap=True)
-        self.point = push_button(tr("Show me where"), self, pressed=lambda: self.pointWanted.emit(self._number))
+        self.point = push_button(tr("Show me where"), self, pressed=lambda: self.stepPressed.emit(self._number))
         self.open = push_button(tr("Show the lesson"), self, pressed=self.lessonWanted)
         parts = (self._icon, (self.text, 1), self.count, self.point, self.open)
         hbox(*parts, on=self, margins=(12, 2, 8, 2), spacing=8)

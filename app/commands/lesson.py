@@ -39,11 +39,11 @@ class LessonHandlers(Handlers):
         context.views.refreshed.connect(self._refresh)
         travel = context.controller.travel
         travel.turned.connect(lambda: self._did("go_to") if travel.looking_back else None)
-        self._panel.pointWanted.connect(self.point)
+        self._panel.stepPressed.connect(self.help_with_step)
         self._panel.nextWanted.connect(lambda: context.registry.trigger("next_lesson"))
         self._panel.startOverWanted.connect(lambda: context.registry.trigger("lesson_over"))
         self._panel.folded.connect(lambda on: context.registry.set_checked("toggle_lesson", not on))
-        context.window.next_step.pointWanted.connect(self.point)
+        context.window.next_step.stepPressed.connect(self.help_with_step)
 
     def _why_no_lesson(self) -> str:
         return "" if self._controller.collectors.lesson.lesson else tr("This scenario has no lesson.")
@@ -133,7 +133,7 @@ class LessonHandlers(Handlers):
 
         self._context.leaving.then(restart)
 
-    def point(self, number: int) -> bool:
+    def help_with_step(self, number: int) -> bool:
         """Draw a ring around what a step points at; False if it is nowhere, and the status bar says so.
 
         A step that can no longer be done needs another beginning.

@@ -50,9 +50,9 @@ class Happenings:
         if not self._moments[0] <= event.time_ns <= self._end_ns:
             return
         if event.kind in MESSAGE_KINDS:
-            moment = bisect_right(self._moments, event.time_ns) - 1
+            index = bisect_right(self._moments, event.time_ns) - 1
             for name in self._ids(event):
-                self._counts[moment][name][event.kind] += max(1, event.count)
+                self._counts[index][name][event.kind] += max(1, event.count)
             if event.kind is not EventKind.DEAD_LETTERED:
                 return
             self._letters += 1
@@ -63,9 +63,9 @@ class Happenings:
     def unlisted(self) -> int:
         return max(0, self._letters - LETTERS_LISTED)
 
-    def second(self, moment: int) -> dict[str, str]:
-        """Message counts, in words, for the second that begins at a moment, by the id of each thing."""
-        found: Mapping[str, Counter[EventKind]] = self._counts.get(moment, {})
+    def counts_in_words(self, index: int) -> dict[str, str]:
+        """Message counts from `moments_ns[index]` up to the next one, by the id of each thing."""
+        found: Mapping[str, Counter[EventKind]] = self._counts.get(index, {})
         return {
             name: ", ".join(
                 tr("{what} {count:,}", what=tr(kind_word(kind)), count=counts[kind]) for kind in _ORDER if counts[kind]

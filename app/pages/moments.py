@@ -238,9 +238,9 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
     views = MomentViews(collectors, Times(stored.started_at), shown)
     columns = Columns()
     open_ns: int | None = None  # a page of a broker that was empty at first opens where something is
-    for moment, time_ns in enumerate(moments_ns):
-        report(0.4 + 0.5 * moment / len(moments_ns), session_time(time_ns))
-        tree = views.tree(stored.playback.at(time_ns), happenings.second(moment))
+    for index, time_ns in enumerate(moments_ns):
+        report(0.4 + 0.5 * index / len(moments_ns), session_time(time_ns))
+        tree = views.tree(stored.playback.at(time_ns), happenings.counts_in_words(index))
         open_ns = time_ns if open_ns is None and not tree["scene"]["notice"] else open_ns
         columns.add(tree)
     charts = _charts(collectors, stored.end_ns, first_ns, last_ns, shown)

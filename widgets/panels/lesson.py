@@ -70,15 +70,15 @@ def offer_step(button: QPushButton, step: StepFacts | None) -> None:
     button.setVisible(step is not None and step.current and (step.can_point or bool(step.cannot)))
 
 
-INDENT, END = 8, 14  # where the rows of steps begin, and what is left free below them
+INDENT_PX, END_PX = 8, 14  # where the rows of steps begin, and what is left free below them
 
 
 class StepRow(QFrame):
-    """A step of the lesson. `pointWanted()` when its button is pressed; the arrow at its right opens and closes
+    """A step of the lesson. `stepPressed()` when its button is pressed; the arrow at its right opens and closes
     the text of what the step has seen in the session.
     """
 
-    pointWanted = Signal()
+    stepPressed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,7 +87,7 @@ class StepRow(QFrame):
         self._icon = QLabel(self)
         self.text = plain_label("", "", self, fill=True)
         self.seen = plain_label("", "muted", self, fill=True)
-        self.point = push_button(tr("Show me where"), self, pressed=self.pointWanted, role="link", by_tab=True)
+        self.point = push_button(tr("Show me where"), self, pressed=self.stepPressed, role="link", by_tab=True)
         self.more = FoldButton("chevron-right", "", self)
         self.more.clicked.connect(self._toggle)
         texts = vbox(self.text, self.seen, (self.point, 0, Qt.AlignmentFlag.AlignLeft), 1, spacing=4)
@@ -141,14 +141,14 @@ class StepRow(QFrame):
 
 
 class LessonPanel(Panel):
-    """`pointWanted(number)` for the place of a step, `nextWanted()`, `startOverWanted()`.
+    """`stepPressed(number)`: show where it is, or start over if it `cannot`; `nextWanted()`, `startOverWanted()`.
 
     `foldWanted(on)` when its arrow was pressed: whoever holds the panel answers; `folded(on)` once it is so.
     """
 
     info = declared("lesson")
 
-    pointWanted = Signal(int)
+    stepPressed = Signal(int)
     nextWanted = Signal()
     startOverWanted = Signal()
     foldWanted = Signal(bool)
@@ -175,13 +175,13 @@ class LessonPanel(Panel):
         self.show_answer = push_button(tr("Show the answer"), self, pressed=self._answer, by_tab=True)
         self.next_title = plain_label("", "muted", self, fill=True)
         for label in (self.question, self.answer, self.next_title):
-            label.setIndent(INDENT)
+            label.setIndent(INDENT_PX)
         self.next = push_button(tr("Open it"), self, pressed=self.nextWanted, by_tab=True)
         self._answered = False
         # Buttons on rows of their own: two side by side are wider than the panel.
         show, open_next = (hbox(button, 1, margins=(8, 6, 4, 0)) for button in (self.show_answer, self.next))
         parts = (self.question, self.answer, show, self.next_title, open_next, 1)
-        self._column = vbox(*parts, on=self._inner, margins=(4, 0, 8, END), spacing=2)
+        self._column = vbox(*parts, on=self._inner, margins=(4, 0, 8, END_PX), spacing=2)
         self._area = scrolled(self._inner, self)
         self.stack.addWidget(self._area)
         self._show_fold()
@@ -195,10 +195,8 @@ class LessonPanel(Panel):
         if facts is None:
             self.set_count("")
             return
-        if old is not None and not old.is_same_lesson(facts):
-            old = None
-        if old is None:
-            self._answered = False
+        if old is None or not old.is_same_lesson(facts):
+            old, self._answered = None, False
             one_each((), self.rows, self._add)
         self.set_count(tr("{done} of {count}", done=facts.done, count=len(facts.steps)))
         self.set_note(facts.note)
@@ -226,7 +224,7 @@ class LessonPanel(Panel):
 
     def _add(self, number: int) -> StepRow:
         row = StepRow(self._inner)
-        row.pointWanted.connect(lambda: self.pointWanted.emit(number))
+        row.stepPressed.connect(lambda: self.stepPressed.emit(number))
         row.more.clicked.connect(self.heightChanged)
         self._column.insertWidget(number, row)
         row.show()
@@ -240,7 +238,7 @@ class LessonPanel(Panel):
         ]
         # If there is not room for all of the end, the question is what is read first.
         for part in current or [*end[:1], *end[-1:]]:
-            self._area.ensureWidgetVisible(part, 0, END)
+            self._area.ensureWidgetVisible(part, 0, END_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lower, it may have hidden what is to be done next."""

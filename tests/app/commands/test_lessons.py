@@ -68,7 +68,7 @@ def test_the_first_session_shows_the_product(open_workbench: Callable[..., Hand]
     assert done(hand) == [0, 1, 2]
     redrive_one(hand)
     assert done(hand) == [0, 1, 2, 3]
-    hand.workbench.family(LessonHandlers).point(4)
+    hand.workbench.family(LessonHandlers).help_with_step(4)
     ringed, timeline = around(hand.workbench.window.ring), hand.workbench.window.timeline
     assert ringed is not None and ringed.contains(timeline.mapTo(hand.workbench.window, timeline.rect().center()))
     hand.workbench.controller.travel.to(3 * NS_PER_S)
@@ -178,9 +178,9 @@ def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand
     hand.drag("indexer-4", hand.place("group:indexers"))
     pass_seconds(hand, 3)
     assert around(window.ring) is None, "the step is done"
-    assert lessons.point(3), "the tab Dead letters"
+    assert lessons.help_with_step(3), "the tab Dead letters"
     window.focus_canvas(True)
-    assert not lessons.point(3)
+    assert not lessons.help_with_step(3)
     assert "hidden" in window.status.last_action.whole
 
 
@@ -205,7 +205,7 @@ def test_the_canvas_moves_to_what_a_step_is_about_when_asked_and_never_by_itself
     assert done(hand) == [0, 1]
     assert not [timer for timer in lessons.findChildren(QTimer) if timer.isActive()], "nothing waits to move it"
     assert not in_sight("worker:floor-2"), "which dies at 00:20"
-    assert lessons.point(2)
+    assert lessons.help_with_step(2)
     assert in_sight("worker:floor-2")
 
 

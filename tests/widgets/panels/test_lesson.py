@@ -28,7 +28,7 @@ def panel(qtbot: QtBot) -> LessonPanel:
 
 def test_the_current_step_alone_can_be_pointed_at(panel: LessonPanel, qtbot: QtBot) -> None:
     assert [row.point.isVisible() for row in panel.rows] == [False, True, False]
-    with qtbot.waitSignal(panel.pointWanted, timeout=1_000) as asked:
+    with qtbot.waitSignal(panel.stepPressed, timeout=1_000) as asked:
         qtbot.mouseClick(panel.rows[1].point, Qt.MouseButton.LeftButton)
     assert asked.args == [1]
     assert panel.count_label.text() == "1 of 3"
