@@ -19,6 +19,12 @@ class EventRing:
         # Replaced as a whole, or appended to: a reader holds a consistent one.
         self._kept: tuple[int, tuple[list[Event], ...]] = (0, ())
 
+    def frozen(self) -> EventRing:
+        """A ring with the events of this one, from which none is dropped."""
+        ring = EventRing()
+        ring._kept = self._kept
+        return ring
+
     def __call__(self, event: Event) -> None:
         first, chunks = self._kept
         if not chunks:

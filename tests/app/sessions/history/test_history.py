@@ -1,6 +1,7 @@
 """What has happened to a message, asked of memory and of the recording alike."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +10,10 @@ from app.sessions.history.event_ring import CHUNK, EventRing
 from app.sessions.history.keys import partition_keys, published
 from app.sessions.history.life import Place, life_in, life_of, place_of, touching
 from app.sessions.history.past import History, Past
+from app.sessions.history.recorded import Recorded
 from app.sessions.history.redriven import redriven_messages
 from broker_core.clock import NS_PER_S
-from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from broker_core.events import MESSAGE_KINDS, Event, EventKind, EventStream
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.arrival_files import DataFiles
@@ -101,6 +103,26 @@ def test_events_between_two_numbers_come_from_both(run, asked):
     middle = small.first_seq
     for first, end in ((0, 50), (middle - 20, middle + 20), (middle, middle + 5)):
         assert asked(small, folder, Past.between, first, end) == whole.between(first, end)
+
+
+def test_what_the_ring_drops_while_the_recording_is_read_is_not_missing():
+    stream, ring = EventStream(), EventRing(2 * CHUNK)
+    stream.attach(ring)
+
+    def emit(count):
+        for _ in range(count):
+            stream.emit(0, EventKind.PUBLISHED, topic="t", partition=0, offset=0, count=1)
+
+    class ReadSlowly(Recorded):
+        def events(self, wanted, folders=()):
+            emit(1)
+            return []
+
+    emit(4 * CHUNK)
+    assert ring.first_seq == CHUNK
+    reached, found = Past.of(ring, ReadSlowly(Path())).search(0, 4 * CHUNK, None, lambda _event: True)
+    assert ring.first_seq == 2 * CHUNK
+    assert (reached, [event.seq for event in found]) == (4 * CHUNK, list(range(CHUNK, 4 * CHUNK)))
 
 
 def test_keys_of_a_partition_are_counted_from_the_beginning(run, asked):
