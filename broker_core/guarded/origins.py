@@ -88,6 +88,6 @@ def _decimal(found: dict[str, bytes], name: str) -> int | None:
 
 
 def _binary(found: dict[str, bytes], *names: str) -> int | None:
-    """The first of `names` that is found, as an int or long of Java's ByteBuffer; None if it is neither."""
+    """The first of `names` that is found, as a byte, int or long of Java's ByteBuffer; None if it is none."""
     value = next((found[name] for name in names if name in found), b"")
-    return int.from_bytes(value, "big", signed=True) if len(value) in {4, 8} else None
+    return int.from_bytes(value, "big", signed=True) if len(value) in {1, 4, 8} else None

@@ -1,10 +1,11 @@
 """The timeline: what it draws and says, and what a mouse does on it."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QApplication
 
 from widgets.overlays import FRAME_WIDTH
@@ -137,6 +138,25 @@ def test_the_past_is_veiled_behind_its_moment(timeline):
     assert past.pixelColor(LEFT + 400, 20).name().upper() == current_theme().replay
     assert past.pixelColor(LEFT + 800, 20) != live.pixelColor(LEFT + 800, 20)
     assert past.pixelColor(LEFT + 300, 20) == live.pixelColor(LEFT + 300, 20)
+
+
+@pytest.mark.parametrize("days", [1, 7, 60])
+def test_the_times_below_the_strip_do_not_overlap(timeline, monkeypatch, days):
+    drawn: list[tuple[float, float]] = []
+
+    class Recording(QPainter):
+        def drawText(self, *given, **_named):
+            where, text = given[0], given[-1]
+            if where.top() > timeline.shape.floor:
+                assert self.fontMetrics().horizontalAdvance(text) <= where.width()
+                drawn.append((where.left(), where.right()))
+            super().drawText(*given)
+
+    monkeypatch.setattr("widgets.timeline.QPainter", Recording)
+    timeline.set_facts(replace(timeline.facts, now_ns=days * 86_400 * S, samples=(), bands=(), ticks=()))
+    timeline.grab()
+    assert len(drawn) > 1
+    assert all(right <= left for (_left, right), (left, _right) in pairwise(sorted(drawn)))
 
 
 def test_an_empty_timeline_says_what_will_be_there(qtbot, qapp):

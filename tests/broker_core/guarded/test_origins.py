@@ -41,6 +41,7 @@ SHARE = (
     ("headers", "origin"),
     [
         (SPRING, Origin("orders", 2, 1 << 40, "IllegalStateException: no price", 3, "billing", 1_700_000_000_000)),
+        ((*SPRING[-2:-1], ("retry_topic-attempts", b"\x03")), Origin(attempts=3, reader="billing")),  # of older ones
         (CONNECT, Origin("orders", 0, 41, "DataException: not JSON", None, "jdbc-sink")),
         (SHARE, Origin("orders", 1, 7, "Offset rejected by client.", 5, "packers")),
         ((("kafka_dlt-original-offset", b"seven"), ("x", b"")), Origin()),

@@ -69,3 +69,16 @@ def test_retries_are_no_cause_if_no_first_attempt_was_recorded() -> None:
     attempts.append({"group": "q", "topic": "q", "attempt": 1, "delivered": 20, "nacked": 20})
     found = cause("q", **figures, consumers_over_time=clients)
     assert found.headline == "Retries take 75\N{NO-BREAK SPACE}% of the deliveries of q"
+
+
+def test_what_grew_in_the_last_second_did_not_grow_in_the_first() -> None:
+    lag = [
+        {"start_ns": at_s * S, "group": "g", "topic": "t", "partition": 0, "end_offset": 23 * at_s, "lag": 2 * at_s}
+        for at_s in range(60)
+    ]
+    evidence = Evidence(rows_of(made(lag=lag)), SCALE, ScenarioSettings(""), whole=True)
+    (episode,) = episodes(evidence.readers["g"])
+    assert episode.grew_in(episode.reader.mask([(0, 1)])) == 0
+    assert episode.grew_in(episode.reader.mask([(0, 60)])) == 1
+    last, last_two = (episode.grew_in(episode.reader.mask([(at_s, 60)])) for at_s in (59, 58))
+    assert 0 < last < last_two == pytest.approx(1.5 * last), "the second beside them grew as much"
