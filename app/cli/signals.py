@@ -16,7 +16,10 @@ if hasattr(signal, "SIGHUP"):
     _EXITS[signal.SIGHUP] = Exit.HUNG_UP
 _HAS_TIMER = hasattr(signal, "setitimer")
 _REPEAT_S = 0.2
-_LOCKING = frozenset({threading.Condition.__enter__.__code__, threading.Condition.__exit__.__code__})
+_LOCKING = frozenset(
+    getattr(threading.Condition, name).__code__
+    for name in ("__enter__", "__exit__", "_release_save", "_acquire_restore")
+)
 
 
 class Ended(KeyboardInterrupt):

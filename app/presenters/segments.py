@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, Signal
@@ -33,13 +35,17 @@ PARTITIONS_AT_ONCE = 60
 class SegmentRow(NamedTuple):
     partition: PartitionState
     segment: SegmentView
-    active: bool
+    begin: float  # the offsets from here up to `end` are in it, or lost
+    end: float
+
+    @property
+    def active(self) -> bool:
+        return self.segment is self.partition.segments[-1]
 
     @property
     def damaged(self) -> bool:
         """Whether parts of it cannot be read: that was found when it was opened, or is lost since."""
-        base, end = self.segment.base_offset, self.segment.end_offset
-        return self.segment.damaged or any(first < end and base < lost for first, lost, _ in self.partition.lost)
+        return self.segment.damaged or any(at < self.end and self.begin < lost for at, lost, _ in self.partition.lost)
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -47,9 +53,11 @@ class SegmentRow(NamedTuple):
 
 
 def rows_of(states: Iterable[PartitionState]) -> tuple[SegmentRow, ...]:
-    return tuple(
-        SegmentRow(state, segment, segment is state.segments[-1]) for state in states for segment in state.segments
-    )
+    rows: list[SegmentRow] = []
+    for state in states:
+        begins = [state.start_offset, *(segment.base_offset for segment in state.segments[1:]), math.inf]
+        rows += map(SegmentRow, repeat(state), state.segments, begins, begins[1:])
+    return tuple(rows)
 
 
 def state_word(row: SegmentRow) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
 import sys
 import threading
-from queue import Queue
+from queue import Empty, Queue
 from types import FrameType
 from typing import Any
 
@@ -36,9 +37,12 @@ def test_a_signal_that_arrives_in_a_finalizer_ends_the_command(number: signal.Si
     assert exit_of_interrupt(caught.value) == 128 + number
 
 
-@pytest.mark.parametrize(("half", "event"), [("__enter__", "return"), ("__exit__", "call")])
-def test_a_signal_that_arrives_as_a_lock_is_taken_or_given_back_does_not_leave_it_locked(half: str, event: str) -> None:
-    interrupted = getattr(threading.Condition, half).__code__
+@pytest.mark.parametrize(
+    ("step", "event"),
+    [("__enter__", "return"), ("__exit__", "call"), ("_release_save", "return"), ("_acquire_restore", "call")],
+)
+def test_a_signal_that_arrives_as_a_lock_is_taken_or_given_back_does_not_leave_it_locked(step: str, event: str) -> None:
+    interrupted = getattr(threading.Condition, step).__code__
 
     def interrupt(frame: FrameType, traced: str, _arg: object) -> Any:
         if frame.f_code is interrupted and traced == event:
@@ -51,6 +55,9 @@ def test_a_signal_that_arrives_as_a_lock_is_taken_or_given_back_does_not_leave_i
     with pytest.raises(Ended), ended_by_signals():
         sys.settrace(interrupt)
         queue.put(1)
+        queue.get()
+        with contextlib.suppress(Empty):
+            queue.get(timeout=0.001)
         threading.Event().wait(30)
     assert queue.mutex.acquire(blocking=False)
 

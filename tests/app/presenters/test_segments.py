@@ -64,6 +64,15 @@ def test_only_the_segments_are_damaged_that_have_lost_something() -> None:
     assert [row.damaged for row in rows] == [False, True, True, False, False, False]
 
 
+@pytest.mark.parametrize(("lost", "name"), [((0, 10), "10.log"), ((15, 20), "10.log"), ((10, 20), "0.log")])
+def test_of_a_file_that_is_missing_or_ends_early_the_segment_beside_it_is_damaged(
+    lost: tuple[int, int], name: str
+) -> None:
+    left = [each for each in SEGMENTS if each.base_offset != lost[0]]
+    rows = rows_of([state(segments=tuple(left), lost=((*lost, "the file is missing or ends early"),))])
+    assert [row.segment.name for row in rows if row.damaged] == [name]
+
+
 def test_the_sum_tells_corrupt_partitions_from_those_that_are_read_only() -> None:
     lost = state(lost=((12, 25, "damaged"),))
     assert summary_of([]) == ""
