@@ -14,6 +14,7 @@ from app.cli.notes import note, tell_typist
 from app.cli.output import print_json
 from app.cli.parser import Command, CommandError, parser_of
 from app.cli.target import add_target, client_name, served
+from app.environment.exits import Exit
 from broker_core import HttpBroker
 from broker_core.broker.schemas import dead_letter_queue_of
 from broker_core.clients.http_publisher import HttpPublisher
@@ -102,7 +103,7 @@ def _produce(broker: HttpBroker, options: argparse.Namespace) -> int:
         raise
     if not options.json:
         print(f"{told.sentence}.")
-    return 0
+    return Exit.PARTLY if told.counts["dropped"] else Exit.DONE
 
 
 def _patience(broker: HttpBroker, options: argparse.Namespace) -> dict[str, Any]:

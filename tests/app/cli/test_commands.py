@@ -277,6 +277,7 @@ def test_dropped_messages_are_not_said_to_be_published(shell: Shell) -> None:
     for name in ("drop", "again"):
         shell("topics", "create", name, "--rate", 0.01, "--burst", 1, "--policy", "drop_newest")
     assert shell("produce", "drop", "a", "b", "c") == "Published 1 message to drop; its limit dropped 2 messages.\n"
+    assert shell.code == Exit.PARTLY
     dropped = {"topic": "again", "partition": None, "offset": None, "status": "dropped"}
     assert shell.rows("produce", "again", "a", "b")[1:] == [dropped]
 
