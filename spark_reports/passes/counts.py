@@ -40,12 +40,6 @@ def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
     )
 
 
-CONTROL_COLUMNS = (
-    *("seq", "time_ns", "kind", "topic", "partition", "offset", "count", "client", "group", "generation", "cause"),
-    *("to_topic", "detail"),
-)
-MOST_CONTROL = 500_000  # of the events beside the messages, which come home themselves
-
 TOP = 10
 
 
@@ -53,7 +47,7 @@ def key_text(name: str) -> Column:
     """A key as text where it is printable UTF-8, else as 0x and hexadecimal digits; null stays null."""
     key = F.col(name)
     text = F.try_validate_utf8(key.cast("string"))
-    return F.when(text.rlike(r"^[^\x00-\x1f\x7f-\x9f]*$"), text).otherwise(F.concat(F.lit("0x"), F.hex(key)))
+    return F.when(text.rlike(r"^[^\x00-\x1f\x7f-\x9f]*\z"), text).otherwise(F.concat(F.lit("0x"), F.hex(key)))
 
 
 def hot_keys(messages: DataFrame, scale: Scale, top: int = TOP) -> DataFrame:

@@ -151,6 +151,14 @@ def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to() -
     )
 
 
+def test_a_key_is_the_same_text_in_the_tables_of_both_engines(events: Events) -> None:
+    keys = (b"plain", "Ž\u2028".encode(), b"", b"\xff", b"ends\n", b"ends\r\n", b"a\nb", b"ends\xc2\x85", b"\x7f")
+    table = events(*(published(0, 0, number, key=key) for number, key in enumerate(keys)))
+    found = bring(table.orderBy("seq").select(counts.key_text("key").alias("text")))["text"].to_list()
+    assert found == list(map(redrives._key_text, keys))
+    assert found[3:5] == ["0xFF", "0x656E64730A"]
+
+
 def test_hot_keys_have_their_shares_and_any_bytes_are_shown(events: Events) -> None:
     rows = (
         *(published(0, 0, n, key=b"hot") for n in range(6)),
