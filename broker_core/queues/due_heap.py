@@ -35,7 +35,7 @@ class DueHeap:
             self._stale -= 1
         return heap[0][3] if heap else None
 
-    def forget(self) -> None:
+    def count_stale(self) -> None:
         self._stale += 1
         if self._stale > _STALE_KEPT and self._stale * 2 > len(self._heap):
             self._heap = [entry for entry in self._heap if entry[3].open]

@@ -395,7 +395,7 @@ class LeaseTable:
             if not held:
                 del self._held[span.lease.holder]
         if span.state is not LeaseState.AVAILABLE:
-            self._due.forget()
+            self._due.count_stale()
 
     def _move_fresh_to_ready(self) -> None:
         """With priorities, sort fresh messages by priority, which is known once they are read."""

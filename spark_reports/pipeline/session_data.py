@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 
 _KINDS = frozenset(kind.value for kind in EventKind)
 FROM_THE_MIDDLE = "The recording began while the broker was at work: what was done before is not known."
+CONTROL_COLUMNS = (
+    *("seq", "time_ns", "kind", "topic", "partition", "offset", "count", "client", "group", "generation", "cause"),
+    *("to_topic", "detail"),
+)
+MOST_CONTROL = 500_000  # of the events beside the messages, which come home themselves
 LOOK_NS = 2_000_000_000  # what an observer of a cluster needs to find a rate
 
 
@@ -49,9 +54,9 @@ class SessionData:
 
     `messages` and `control` begin with the session whatever the part, for what is owned, waiting or behind at its
     beginning comes from before; they end with the part. `counted` and `happening` are the part alone. `summary` is what
-    the broker counted, `noted` what the program noted of its cost. `all_events` (0 if unknown) and `all_ns` are those
-    of the whole session. `notes` are sentences for the reader, what had to be put together; the passes add to them, so
-    they are complete once all have been made.
+    the broker counted, `program_cost` what the program noted of its own. `all_events` (0 if unknown) and `all_ns` are
+    those of the whole session. `notes` are sentences for the reader, what had to be put together; the passes add to
+    them, so they are complete once all have been made.
     """
 
     def __init__(
@@ -60,7 +65,7 @@ class SessionData:
         lazy_tables: tuple[pl.LazyFrame, pl.LazyFrame],
         scale: Scale,
         summary: Mapping[str, int] | None = None,
-        noted: Mapping[str, float] | None = None,
+        program_cost: Mapping[str, float] | None = None,
         *,
         all_events: int = 0,
         all_ns: int = 1,
@@ -72,7 +77,7 @@ class SessionData:
         """
         self.scale: Scale = scale
         self.summary: pl.DataFrame = rows(recording.SUMMARY_SCHEMA, list((summary or {}).items()))
-        self.noted: Mapping[str, float] = noted or {}
+        self.program_cost: Mapping[str, float] = program_cost or {}
         self.all_events, self.all_ns = all_events, all_ns
         self.notes: list[str] = []
         self._all_messages, self._lazy_tables = messages, lazy_tables
@@ -111,9 +116,9 @@ class SessionData:
 
     @cached_property
     def control(self) -> pl.DataFrame:
-        found = self._lazy_tables[1].select(counts.CONTROL_COLUMNS).head(counts.MOST_CONTROL + 1).collect().sort("seq")
+        found = self._lazy_tables[1].select(CONTROL_COLUMNS).head(MOST_CONTROL + 1).collect().sort("seq")
         found = found if self._names is None else named(found, self._names)
-        return self._first(found, counts.MOST_CONTROL, "of the events beside the messages")
+        return self._first(found, MOST_CONTROL, "of the events beside the messages")
 
     @cached_property
     def folded_events(self) -> fold.FoldedEvents:

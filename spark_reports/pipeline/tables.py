@@ -96,5 +96,5 @@ TABLES = (
     Table("hot_keys", throughput.HOT_KEYS_SCHEMA, lambda d: throughput.hot_keys(d.hot_keys, d.partitions)),
     Table("markers", markers.SCHEMA, lambda d: markers.markers(d.happening)),
     Table("cluster", markers.CLUSTER_SCHEMA, lambda d: markers.cluster(d.happening)),
-    Table("cost", recording.COST_SCHEMA, lambda d: recording.cost(d.noted, d.all_events, d.all_ns)),
+    Table("cost", recording.COST_SCHEMA, lambda d: recording.cost(d.program_cost, d.all_events, d.all_ns)),
 )

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-Encoding = Literal["utf-8", "base64"]
+RecordedEncoding = Literal["utf-8", "base64"]
 
 
 class Action(msgspec.Struct, frozen=True, tag_field="action", forbid_unknown_fields=True):
@@ -41,7 +41,7 @@ class Lasting(Action, frozen=True):
         return "" if for_s is None else f" for {for_s:g} s"
 
 
-def decoded(text: str | None, encoding: Encoding) -> bytes | None:
+def decoded(text: str | None, encoding: RecordedEncoding) -> bytes | None:
     if text is None:
         return None
     return text.encode() if encoding == "utf-8" else base64.b64decode(text, validate=True)

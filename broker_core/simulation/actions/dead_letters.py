@@ -6,7 +6,7 @@ from broker_core.messages import Headers
 from broker_core.operations import dead_letters, guarded
 from broker_core.plurals import counted
 from broker_core.queues.dead_letter_record import DeadLetterEdit
-from broker_core.simulation.actions.action import Action, Encoding, decoded
+from broker_core.simulation.actions.action import Action, RecordedEncoding, decoded
 
 
 def _meant(asked: dead_letters.Redrive | dead_letters.PurgeLetters) -> str:
@@ -72,7 +72,7 @@ class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
     value: str | None
     key: str | UnsetType | None = UNSET
     headers: tuple[tuple[str, str], ...] | UnsetType = UNSET
-    encoding: Encoding = "utf-8"
+    encoding: RecordedEncoding = "utf-8"
 
     def __post_init__(self) -> None:
         try:

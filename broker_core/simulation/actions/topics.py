@@ -4,7 +4,7 @@ from broker_core.messages import Message
 from broker_core.operations import schemas, topics
 from broker_core.plurals import counted
 from broker_core.settings import PositiveNumber, TimeMs
-from broker_core.simulation.actions.action import Action, Encoding, decoded
+from broker_core.simulation.actions.action import Action, RecordedEncoding, decoded
 
 AT_ONCE_MAX = 10_000
 
@@ -65,7 +65,7 @@ class Produce(Action, frozen=True, tag="produce"):
     value: str | None
     key: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
-    encoding: Encoding = "utf-8"
+    encoding: RecordedEncoding = "utf-8"
     partition: int | None = None
     priority: int = 0
     ttl_ms: TimeMs | None = None

@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import DataFrame
 
 from spark_reports.passes import counts, fold
+from spark_reports.pipeline import session_data
 from spark_reports.pipeline.session_data import SessionData
 from spark_reports.scale import scale_of
 from spark_reports.spark.bounds import bring
@@ -51,7 +52,7 @@ def test_gaps_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch: p
 def test_events_beside_the_messages_that_are_too_many_are_cut_off_aloud(
     events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counts, "MOST_CONTROL", 3)
+    monkeypatch.setattr(session_data, "MOST_CONTROL", 3)
     joined = [{"kind": "member_joined", "time_ns": at, "group": "g", "client": "c"} for at in range(5)]
     cut = _frames(events(), events(*joined))
     assert cut.control["seq"].to_list() == [0, 1, 2]

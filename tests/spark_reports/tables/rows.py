@@ -17,6 +17,7 @@ from broker_core.recording.ownership import Ownership
 from resources.measures import DURATION_GROWTH
 from spark_reports.passes import counts, fold
 from spark_reports.passes.kinds import ENDS_IN_FLIGHT, WORKED
+from spark_reports.pipeline.session_data import CONTROL_COLUMNS
 from spark_reports.scale import Scale
 from spark_reports.tables import consumers, ownership
 from spark_reports.tables.latency import replays
@@ -48,7 +49,7 @@ def events(*rows: dict) -> pl.DataFrame:
 
 def happened(*rows: dict) -> pl.DataFrame:
     """Control events as their pass brings them."""
-    return events(*rows).select(counts.CONTROL_COLUMNS)
+    return events(*rows).select(CONTROL_COLUMNS)
 
 
 def reduced(control: pl.DataFrame) -> Ownership:
