@@ -15,7 +15,6 @@ import struct
 import time
 import zlib
 from bisect import bisect_right
-from collections import namedtuple
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -38,9 +37,24 @@ EVERY_EVENTS: Final = 10_000  # so that a seek never has to fold more than a few
 MOST_SHARE: Final = 0.04  # of the time that passes; encoding, in the recorder's thread, takes as much again
 
 _HEADER = struct.Struct("<4sIIIqq")
-_Header = namedtuple("_Header", "magic stored_bytes plain_bytes crc32 time_ns events")  # the CRC of what is stored
 _FRAME, _LETTERS = b"KEYF", b"LETT"
 _ENCODER = msgspec.msgpack.Encoder()
+
+
+class _Record(NamedTuple):
+    """The header of a record, and where what it is about begins in the file."""
+
+    magic: bytes
+    stored_bytes: int
+    plain_bytes: int
+    crc32: int  # of what is stored
+    time_ns: int
+    events: int
+    at: int
+
+    @property
+    def end(self) -> int:
+        return self.at + self.stored_bytes
 
 
 class Cadence:
@@ -107,28 +121,21 @@ class KeyframeWriter:
         self._letters.close()
 
 
-class _Frame(NamedTuple):
-    time_ns: int
-    events: int
-    at: int  # in the file
-
-
 class Keyframes:
     """The keyframes of a session folder; `refresh` finds those that came since. `problem` is a sentence."""
 
     def __init__(self, session: Path) -> None:
         self._frames_path = session / schema.KEYFRAMES / schema.FRAMES_FILE
         self._letters_path = session / schema.KEYFRAMES / schema.LETTERS_FILE
-        self._index: list[_Frame] = []
+        self._index: list[_Record] = []
         self._letters: dict[tuple[str, int], DeadLetterView] = {}
         self._frames_end = self._letters_end = 0
-        self._last: tuple[_Frame, Snapshot] | None = None  # that was read: most ask for it again
+        self._last: tuple[_Record, Snapshot] | None = None  # that was read: most ask for it again
         self.problem = ""
         self.refresh()
 
     def refresh(self) -> None:
-        for header, at, end in self._headers(self._frames_path, self._frames_end, _FRAME):
-            frame = _Frame(header.time_ns, header.events, at)
+        for frame in self._records(self._frames_path, self._frames_end, _FRAME):
             # Headers have no checksum. Of two in the wrong order the one that does not fit its keyframe is left out.
             while self._index and not _in_order(self._index[-1], frame) and self._decoded(self._index[-1]) is None:
                 self._index.pop()
@@ -136,7 +143,7 @@ class Keyframes:
                 self._index.append(frame)
             else:
                 self._decoded(frame)
-            self._frames_end = end
+            self._frames_end = frame.end
 
     def check(self) -> None:
         """Verify all bytes of a recording that has ended; `problem` then names the damage."""
@@ -147,10 +154,10 @@ class Keyframes:
         ):
             damaged = count = whole = 0
             with contextlib.suppress(OSError), path.open("rb") as file:
-                for header, at, whole in self._headers(path, 0, magic):  # noqa: B007
-                    file.seek(at)
-                    count += 1
-                    damaged += zlib.crc32(file.read(header.stored_bytes)) != header.crc32
+                for record in self._records(path, 0, magic):
+                    file.seek(record.at)
+                    count, whole = count + 1, record.end
+                    damaged += zlib.crc32(file.read(record.stored_bytes)) != record.crc32
                 if damaged:
                     problems.append(f"{damaged} of {count} {lost}.")
                 elif not self.problem and whole != path.stat().st_size:
@@ -174,14 +181,11 @@ class Keyframes:
     def letter(self, queue: str, offset: int) -> DeadLetterView | None:
         """The dead letter of `queue` at `offset`, with its payload; None if no keyframe lists it."""
         if (queue, offset) not in self._letters:
-            self._read_more_letters()
+            for record in self._records(self._letters_path, self._letters_end, _LETTERS):
+                self._letters_end = record.end
+                letters = self._content(self._letters_path, record, list[DeadLetterView], "Payloads of dead letters")
+                self._letters.update(((letter.queue, letter.offset), letter) for letter in letters or ())
         return self._letters.get((queue, offset))
-
-    def _read_more_letters(self) -> None:
-        for _header, at, end in self._headers(self._letters_path, self._letters_end, _LETTERS):
-            self._letters_end = end
-            letters = self._content(self._letters_path, at, list[DeadLetterView], "Payloads of dead letters")
-            self._letters.update(((letter.queue, letter.offset), letter) for letter in letters or ())
 
     def _read(self, place: int) -> Snapshot:
         for frame in reversed(self._index[: place + 1]):
@@ -189,12 +193,12 @@ class Keyframes:
                 return found
         return Snapshot(0, 0)
 
-    def _decoded(self, frame: _Frame) -> Snapshot | None:
+    def _decoded(self, frame: _Record) -> Snapshot | None:
         """The keyframe at its place in the file; None if it is damaged, or its header is."""
         if self._last is not None and self._last[0] == frame:
             return self._last[1]
         called = f"The keyframe at {frame.time_ns / NS_PER_S:.3f} s"
-        found = self._content(self._frames_path, frame.at, Snapshot, called)
+        found = self._content(self._frames_path, frame, Snapshot, called)
         if found is not None and (found.time_ns, found.events) != (frame.time_ns, frame.events):
             self.problem = f"{called} cannot be read: its header does not fit."
             return None
@@ -202,45 +206,43 @@ class Keyframes:
             self._last = frame, found
         return found
 
-    def _content(self, path: Path, at: int, kind: type[T], called: str) -> T | None:
-        """The content of the record whose header ends at `at`; None, and a `problem`, if it is damaged."""
+    def _content(self, path: Path, record: _Record, kind: type[T], called: str) -> T | None:
+        """The content of a record; None, and a `problem`, if it is damaged."""
         try:
             with path.open("rb") as file:
-                file.seek(at - _HEADER.size)
-                header = _Header._make(_HEADER.unpack(file.read(_HEADER.size)))
-                return from_msgpack(_plain(header, file.read(header.stored_bytes)), kind)
+                file.seek(record.at)
+                return from_msgpack(_plain(record, file.read(record.stored_bytes)), kind)
         except (OSError, ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
             self.problem = f"{called} cannot be read: {error}."
             return None
 
-    def _headers(self, path: Path, start: int, magic: bytes) -> Iterator[tuple[_Header, int, int]]:
-        """(header, place of what it is about, end) of whole records from `start` on."""
+    def _records(self, path: Path, start: int, magic: bytes) -> Iterator[_Record]:
+        """The whole records from `start` on."""
         try:
             size = path.stat().st_size
             with path.open("rb") as file:
                 at = start
                 while at + _HEADER.size <= size:
                     file.seek(at)
-                    header = _Header._make(_HEADER.unpack(file.read(_HEADER.size)))
-                    end = at + _HEADER.size + header.stored_bytes
-                    if header.magic != magic:
+                    record = _Record._make((*_HEADER.unpack(file.read(_HEADER.size)), at + _HEADER.size))
+                    if record.magic != magic:
                         self.problem = f"{path.name} is damaged from byte {at} on; what follows is missing."
                         return
-                    if end > size:
+                    if record.end > size:
                         return  # torn, or being written
-                    yield header, at + _HEADER.size, end
-                    at = end
+                    yield record
+                    at = record.end
         except OSError:
             return
 
 
-def _in_order(one: _Frame, other: _Frame) -> bool:
+def _in_order(one: _Record, other: _Record) -> bool:
     return one.time_ns <= other.time_ns and one.events <= other.events
 
 
-def _plain(header: _Header, stored: bytes) -> bytes:
+def _plain(record: _Record, stored: bytes) -> bytes:
     """Raises ValueError if the bytes are not those that were written."""
-    if len(stored) != header.stored_bytes or zlib.crc32(stored) != header.crc32:
+    if len(stored) != record.stored_bytes or zlib.crc32(stored) != record.crc32:
         raise ValueError("its checksum is wrong")
-    plain: bytes = pa.decompress(stored, decompressed_size=header.plain_bytes, codec="zstd", asbytes=True)
+    plain: bytes = pa.decompress(stored, decompressed_size=record.plain_bytes, codec="zstd", asbytes=True)
     return plain

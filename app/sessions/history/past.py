@@ -32,8 +32,7 @@ class Past(NamedTuple):
     def of(cls, ring: EventRing, recorded: Recorded | None) -> Past:
         ring = ring.frozen()  # what it drops while the recording is read is in neither
         first, is_empty = ring.first_seq, ring.end_seq == 0
-        has_more = first > 0 or is_empty
-        return cls(ring, recorded if has_more else None, _NEVER if is_empty else first)
+        return cls(ring, recorded if first > 0 or is_empty else None, _NEVER if is_empty else first)
 
     @property
     def whole(self) -> bool:
