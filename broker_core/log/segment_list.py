@@ -90,26 +90,31 @@ class SegmentList:
         """The offsets of each batch of the transaction that this marker has aborted; none if it has committed it."""
         for each in self.aborted(marker_offset, marker_offset):
             if (each.producer_id, each.marker_offset) == (producer_id, marker_offset):
-                return [*self._transactional(producer_id, each.first_offset, marker_offset)]
+                return [*self._transactional({producer_id: marker_offset}, each.first_offset, marker_offset)]
         return []
 
     def aborted_ranges(self, offset: int, end_offset: int) -> list[range]:
         """The offsets of each batch between the two that belongs to an aborted transaction."""
         found: list[range] = []
-        for each in self.aborted(offset, end_offset):
-            start, end = max(offset, each.first_offset), min(end_offset, each.marker_offset)
-            found += self._transactional(each.producer_id, start, end)
-        return sorted(found, key=lambda batch: batch.start)
+        aborted = sorted(self.aborted(offset, end_offset), key=lambda each: each.first_offset)
+        starts = [max(offset, each.first_offset) for each in aborted]
+        markers, last_marker = dict[int, int](), 0  # that of each producer id, and the last of all
+        for each, (start, next_start) in zip(aborted, pairwise([*starts, end_offset]), strict=True):
+            markers[each.producer_id] = each.marker_offset
+            last_marker = max(last_marker, each.marker_offset)
+            if start < next_start:  # each batch is read once, even if many transactions overlap there
+                found += self._transactional(markers, start, min(next_start, last_marker))
+        return found
 
-    def _transactional(self, producer_id: int, offset: int, end_offset: int) -> Iterator[range]:
-        """The offsets of each batch between the two that `producer_id` has sent in a transaction."""
+    def _transactional(self, markers: Mapping[int, int], offset: int, end_offset: int) -> Iterator[range]:
+        """The offsets of each batch between the two that its producer sent in a transaction before its marker."""
         for segment, index in self.indexes(offset):
             for slot in range(index.slot_from(offset), len(index)):
                 base_offset = index.base_offset(slot)
                 if base_offset >= end_offset:
                     return
                 header = None if index.payloads[slot] == MARKER else parse_header(segment.batch(index, slot))
-                if header is not None and header.is_transactional and header.producer_id == producer_id:
+                if header is not None and header.is_transactional and base_offset < markers.get(header.producer_id, 0):
                     yield range(base_offset, base_offset + index.spans[slot])
 
     @property

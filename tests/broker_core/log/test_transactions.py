@@ -13,6 +13,7 @@ from broker_core.files import MemoryFiles
 from broker_core.log.batch import ProducerStamp, commits, decode_batch, encode_marker, parse_header
 from broker_core.log.compaction import Compaction
 from broker_core.log.partition_log import PartitionLog
+from broker_core.log.segment import Segment
 from broker_core.messages import Message
 from tests.long_form import examples
 
@@ -269,3 +270,24 @@ def test_aborted_batches_are_found_in_one_look_at_what_was_aborted(monkeypatch):
     values = [log.message(each.start).value for each in found]
     assert values == [f"{who}{n}".encode() for n in range(20) for who in "ab" if who == "b" or n % 8 > 3]
     assert log.segments.aborted_ranges(found[3].start, found[5].start) == found[3:5]
+
+
+def test_each_batch_is_read_once_where_aborted_transactions_overlap(monkeypatch):
+    log = open_log(MemoryFiles(), segment_bytes=2_000)
+    for number in range(4):
+        for producer in range(10):
+            send(log, producer, number, f"{producer}")
+    for producer in range(10):
+        log.append_marker(0, producer, 0, commits=False)
+    read: list[int] = []
+    whole = Segment.batch
+
+    def reading(segment, index, slot):
+        read.append(index.base_offset(slot))
+        return whole(segment, index, slot)
+
+    monkeypatch.setattr(Segment, "batch", reading)
+    assert log.segments.aborted_ranges(0, log.end_offset) == [range(at, at + 1) for at in range(40)]
+    assert read == [*range(40)]
+    assert log.segments.aborted_ranges(15, 20) == [range(at, at + 1) for at in range(15, 20)]
+    assert read == [*range(40), *range(15, 20)]
