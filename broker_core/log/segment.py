@@ -306,8 +306,8 @@ class Segment:
 
     def remove(self) -> None:
         self.file.close()
+        self.context.files.remove(self.index_path)  # first: while the log is there, it can be synced
         self.context.files.remove(self.path)
-        self.context.files.remove(self.index_path)
 
 
 def _add_batch(index: BatchIndex, position: int, header: BatchHeader, published_ns: int) -> None:

@@ -338,6 +338,27 @@ def test_segments_that_cannot_be_deleted_at_once_are_counted_until_they_are(monk
     assert (len(log.segments), log.size_bytes, log.messages_count) == (1, log.segments.active.size_bytes, 1)
 
 
+def test_a_segment_whose_index_cannot_be_deleted_is_still_synced(tmp_path, monkeypatch):
+    files = DiskFiles(tmp_path)
+    log = open_log(files, durability="file", segment_bytes=1)
+    for name in "abc":
+        log.append_batch(0, batch(name))
+    second, remove = [*log.segments][1], files.remove
+
+    def refuse(path: str) -> None:
+        if path == second.index_path:
+            raise BrokerError(ErrorCode.STORAGE_ERROR, path)
+        remove(path)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(files, "remove", refuse)
+        with pytest.raises(BrokerError):
+            log.delete_before(2)
+    log.sync()
+    log.delete_before(3)
+    assert len(log.segments) == 1
+
+
 def test_the_last_batch_is_found_without_a_look_at_the_first_segments(monkeypatch):
     log = open_log(MemoryFiles(), segment_bytes=1)
     for name in "abcde":
