@@ -161,12 +161,13 @@ class Deliveries:
         return bool(held)
 
     def bring_back(self, first: int, end: int, why: str = "") -> None:
-        """Makes them undelivered; with `why`, acknowledged ones wait again."""
+        """Makes them undelivered, those before it began too; with `why`, acknowledged ones wait again."""
         for low, high, delivery in self.runs.split(first, end):
             if delivery is not None and why and delivery.state == "acknowledged":
                 self.runs.put(low, high, DeliveryState("waiting", delivery.client, delivery.member, why))
-            elif delivery is not None:
+            else:
                 self.runs.remove(low, high)
+                self.runs.put(low, min(high, self.begin or 0), DeliveryState("waiting"))
 
     def delete(self, end: int) -> None:
         """The log begins at `end`. What is in hand may still be acknowledged."""

@@ -219,6 +219,33 @@ def test_what_comes_for_a_subscription_that_had_nothing_waiting_when_the_account
     assert (row.reader, dict(row.counts)) == ("audit", {"before_it_began": 3, "waiting": 2})
 
 
+@pytest.mark.parametrize("purges", [True, False])
+def test_what_is_brought_back_into_a_subscription_that_was_empty_when_the_account_began_waits(purges: bool) -> None:
+    def empty(now_ns: int) -> None:
+        if purges:
+            queues.queue("audit").purge(now_ns, "user")
+        else:
+            for lease in queues.take(now_ns, "audit", holder="worker", max_messages=3).result():
+                queues.ack(now_ns, lease)
+
+    def bring_back(now_ns: int) -> None:
+        queue = queues.queue("audit")
+        queue.undo_purge(now_ns, "user") if purges else queue.reset(now_ns, 0, 0, "user")
+
+    with BrokerHost() as host, Producer(host) as producer:
+        queues = host.broker.queues
+        Admin(host).create_topic("orders")
+        host.call(lambda now_ns: queues.subscribe(now_ns, "audit", "orders", QueueConfig()))
+        producer.publish_many("orders", [Message(b"")] * 3)
+        producer.flush()
+        host.call(empty)
+        account = Account(host.call(host.broker.snapshot))
+        host.call(lambda _now_ns: host.events.attach(account))
+        host.call(bring_back)
+    (row,) = account.rows()
+    assert (dict(row.counts), row.open) == ({"waiting": 3}, 3)
+
+
 def test_what_a_subscription_has_done_when_the_account_begins_does_not_wait() -> None:
     """Nor does what lay in its topic before it existed."""
 
