@@ -106,12 +106,11 @@ class Guarded:
             if request.form != "undo":
                 now_ms = time.time_ns() // 1_000_000
                 return session.resetting.plan(request.group, request.target(), request.partitions, now_ms)
-            session.calls.refresh()
-            plan = self._journal and self._journal.last_reset(session.calls.cluster.name, request.group)
-            if not plan:
-                about = f"no reset of {request.group} was done from here that could be undone"
-                raise BrokerError(ErrorCode.INVALID_REQUEST, about)
-            return plan.undo(session.resetting.members(request.group) or ())
+            members = session.calls.patiently(lambda: session.resetting.members(request.group))
+            cluster = session.calls.cluster.name
+            plan = None if self._journal is None else self._journal.last_reset(cluster, request.group)
+            about = f"no reset of {request.group} was done from here that could be undone"
+            return must(plan, ErrorCode.INVALID_REQUEST, about).undo(members or ())
 
     def set_offsets(self, request: guarded.SetOffsets) -> OffsetsPlan:
         plan = request.plan

@@ -513,6 +513,24 @@ def test_offsets_are_planned_set_and_put_back_exactly(broker: EmbeddedBroker, pe
     assert committed(broker, "shop") == {0: 1, 1: 1}
 
 
+def test_the_undo_of_a_reset_is_planned_while_the_coordinator_moves(
+    broker: EmbeddedBroker, peer: Any, monkeypatch: pytest.MonkeyPatch
+):
+    commits(broker, "shop", {0: 4})
+    opened = peer("offsets")
+    reset(opened, "earliest")
+    coordinated, left = Calls.coordinated, [1]
+
+    def moving(self: Calls, *asked: Any) -> Any:
+        if left and left.pop():
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the coordinator moves")
+        return coordinated(self, *asked)
+
+    monkeypatch.setattr(Calls, "coordinated", moving)
+    (change,) = opened.ask(guarded.PlanOffsets(group="shop", form="undo")).changes
+    assert change.new is not None and change.new.offset == 4 and not left
+
+
 def test_time_is_known_up_to_the_marker_at_the_end(broker: EmbeddedBroker, peer: Any):
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "shop"})
     producer.init_transactions(30)
