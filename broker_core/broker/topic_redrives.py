@@ -76,10 +76,8 @@ class TopicRedrives(msgspec.Struct, eq=False):
     def start(
         self, now_ns: int, plan: redrive.RedrivePlan, test: redrive.LetterTest | None, client: str
     ) -> redrive.RedriveRun:
-        """Raises STALE_PLAN with what has changed, INVALID_REQUEST while another of the topic runs."""
+        """Raises STALE_PLAN with what has changed, INVALID_REQUEST for its rate or while another of the topic runs."""
         topic = plan.choice.topic
-        if not 0 < plan.rate_per_s < float("inf"):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive at {plan.rate_per_s} a second")
         last = self._last.get(topic)
         if last is not None and last.run.running:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive of {topic} is in progress; stop it first")

@@ -310,7 +310,9 @@ def _unpacked(text: str) -> Runs[bool]:
 
 
 def redrive_changes(before: RedrivePlan, now: RedrivePlan) -> list[str]:
-    """What has changed since a plan was made, in sentences; none if it still holds."""
+    """What has changed since a plan was made, in sentences. Raises INVALID_REQUEST if its rate is no rate."""
+    if not 0 < before.rate_per_s < float("inf"):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive at {before.rate_per_s} a second")
     said = cluster_changes(before.cluster, now.cluster)
     if before.letters != now.letters or before.parts != now.parts:
         said.append(f"{counted(now.letters, 'letter')} of {now.choice.topic} would go back now, not {before.letters}")

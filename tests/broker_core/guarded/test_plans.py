@@ -200,6 +200,15 @@ def test_a_plan_of_a_redrive_says_what_has_changed():
     assert "newest schema" in redrive_changes(before, planned([letter(0), letter(1)], schema="orders-value 2"))[0]
 
 
+@pytest.mark.parametrize("rate", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_plan_of_a_redrive_without_a_rate_does_not_hold(rate):
+    """For whatever carries it out: the broker, or a connection to a cluster."""
+    plan = planned([letter(0)], rate=rate)
+    with pytest.raises(BrokerError) as refused:
+        redrive_changes(plan, plan)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+
+
 def test_letters_too_scattered_to_be_remembered_are_refused():
     import random
 
