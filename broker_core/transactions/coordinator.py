@@ -123,10 +123,11 @@ class TransactionCoordinator:
 
     def _write_empty(self, now_ns: int, transaction: Transaction, timeout_ms: int, client: str) -> Reply[Identity]:
         self._not_prepared(transaction)  # where an abort before this could not be completed
-        transaction.timeout_ms, transaction.client = timeout_ms, client
-        transaction.move(TransactionState.EMPTY)
-        identity = transaction.identity
-        return self._write(now_ns, transaction).map(lambda _written: identity)
+        with transaction.unless_refused():
+            transaction.timeout_ms, transaction.client = timeout_ms, client
+            transaction.move(TransactionState.EMPTY)
+            identity = transaction.identity
+            return self._write(now_ns, transaction).map(lambda _written: identity)
 
     # -- its transaction
 

@@ -2,6 +2,7 @@
 
 from unittest.mock import Mock, patch
 
+import msgspec
 import pytest
 
 from broker_core.broker.group_offsets import Committer
@@ -431,6 +432,20 @@ def test_a_transaction_whose_beginning_the_disk_refused_has_not_begun():
         refused(ErrorCode.STORAGE_ERROR, setup.send, identity, 0, "a")
     assert (state(setup), setup.told(), setup.transactions.views()) == (TransactionState.EMPTY, [], ())
     refused(WRONG_STATE, setup.end, identity, commits=True)
+
+
+@pytest.mark.parametrize("aborts", [False, True])
+def test_a_session_that_the_disk_refused_to_begin_leaves_what_was_there(aborts):
+    setup = CoordinatorSetup()
+    identity = setup.init()
+    setup.send(identity, 0, "a")
+    setup.end(identity, commits=not aborts)
+    before = setup.transactions.ids()["payments"].stored()
+    with disk_full():
+        begin = setup.transactions.begin_session
+        refused(ErrorCode.STORAGE_ERROR, begin, 5_000_000_000, "payments", 1_000, client="other")
+    after = setup.transactions.ids()["payments"].stored()
+    assert after == msgspec.structs.replace(before, epoch=before.epoch + 1)  # what was fenced stays so
 
 
 def test_what_happens_behind_a_sync_has_the_time_of_the_sync():
