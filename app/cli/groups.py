@@ -162,8 +162,6 @@ def _reset(broker: Broker, options: argparse.Namespace) -> None:
     if options.apply and plan.changes:
         broker.ask(SetOffsets(group=options.group, plan=plan))
     elif plan.changes and not options.json:
-        if plan.members:
-            print(f"It has {counted(len(plan.members), 'member')}, which must stop first: {', '.join(plan.members)}.")
         print("Nothing was changed; --apply does it.")
 
 
@@ -184,6 +182,8 @@ def _tell(plan: OffsetsPlan, options: argparse.Namespace, none: str) -> None:
     if plan.changes and not options.json:
         again, skipped = counted(plan.read_again, "message"), counted(plan.skipped, "message")
         print(f"{plan.group}: {again} read again, {skipped} skipped.")
+        if plan.members:
+            print(f"It has {counted(len(plan.members), 'member')}, which must stop first: {', '.join(plan.members)}.")
 
 
 def _kick(broker: Broker, options: argparse.Namespace) -> None:

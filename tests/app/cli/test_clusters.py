@@ -22,6 +22,7 @@ from broker_core.observation.deed_journal import DeedJournal
 from broker_core.observation.kafka.config import connection_config
 from broker_core.observation.kafka.peer import KafkaPeer
 from broker_core.observation.kafka.redriving import Redriving
+from broker_core.observation.kafka.resetting import Resetting
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.operations.guarded import LetterPlace, PlanTopicRedrive, RedriveTopic
 from broker_core.recording.metadata import STOPPED, read_metadata
@@ -298,3 +299,13 @@ def test_offsets_of_a_cluster_are_set_and_put_back_if_that_is_allowed(cluster: E
     assert ([(row["from"], row["to"]) for row in would], committed()) == ([(3, 1), (0, None)], 3)
     assert told(capsys, *undo, "--allow", "offsets") == would
     assert committed() == 1
+
+
+def test_the_undo_of_a_reset_names_the_members_that_must_stop_first(
+    cluster: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch, capsys: Any
+):
+    where = ("billing", "--kafka", cluster.bootstrap_servers)
+    assert main(["groups", "reset-offsets", *where, "--to-latest", "--apply", "--allow", "offsets"]) == Exit.DONE
+    monkeypatch.setattr(Resetting, "members", lambda *_group: ["till"])
+    assert main(["groups", "undo-reset", *where, "--dry-run"]) == Exit.DONE
+    assert "It has 1 member, which must stop first: till." in capsys.readouterr().out
