@@ -12,7 +12,7 @@ from broker_core.settings import WEEK, Positive, Settings, WaitMs, about
 
 _UNITS_S = {"D": 86_400, "H": 3_600, "M": 60, "S": 1}
 FROM_AGE = re.compile(
-    r"by_duration:P(?:(?P<D>\d{1,9})D)?(?:T(?:(?P<H>\d{1,9})H)?(?:(?P<M>\d{1,9})M)?(?:(?P<S>\d{1,9}(\.\d{1,9})?)S)?)?(?<![PT])"
+    r"by_duration:P(?:(?P<D>\d{1,300})D)?(?:T(?:(?P<H>\d{1,300})H)?(?:(?P<M>\d{1,300})M)?(?:(?P<S>\d{1,300}(\.\d+)?)S)?)?(?<![PT])"
 )
 
 

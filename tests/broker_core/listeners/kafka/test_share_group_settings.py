@@ -175,6 +175,22 @@ def test_a_share_group_begins_at_an_age(text: str, age_ms: int):
     assert GroupSettings(auto_offset_reset=text).from_age_ms == age_ms
 
 
+@pytest.mark.parametrize("days", ["9999999999", "9" * 300])
+def test_a_directory_opens_whose_share_groups_begin_at_any_age(tmp_path: Path, days: str):
+    config = HostConfig(log=LogConfig(durability="file"))
+    with BrokerHost(tmp_path, config) as host:
+        host.ask(ConfigureGroup(group="workers", settings=GroupChanges(auto_offset_reset=f"by_duration:P{days}D")))
+        Admin(host).create_topic("orders")
+        published(host, Message(b"old"))
+    with (
+        BrokerHost(tmp_path, config) as host,
+        KafkaListener(host, port=0) as listener,
+        contextlib.closing(Raw(listener.port)) as raw,
+    ):
+        member = Member(raw, "orders", raw.asked(3, 12, {"topics": [{"name": "orders"}]}).topics[0].topic_id)
+        assert member.acquired()[0] == [0]
+
+
 def test_an_age_beyond_all_times_is_refused():
     with pytest.raises(BrokerError, match="auto_offset_reset"):
         GroupSettings(auto_offset_reset=f"by_duration:P{'9' * 400}D")
