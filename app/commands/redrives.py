@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.sessions.jobs import Cancelled, Work
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.guarded.redrive import RedriveRun
 from broker_core.operations.dead_letters import RedriveAnswer, RedriveProgress
 from broker_core.operations.guarded import TopicRedriveProgress
@@ -24,23 +25,45 @@ from widgets.i18n import tr
 
 # What is redriven in one step of the engine: more of them would hold up the window.
 AT_ONCE = 500
-LOOK_S, PATIENCE_S = 0.1, 5.0
+LOOK_S, REPLY_TIMEOUT_S = 0.1, 5.0
+_PART = "part of a redrive"  # the source of such an action
 
 
-P = TypeVar("P", RedriveAnswer, RedriveRun)
+class _Parts:
+    """A large redrive: the first of the parts that are `left` is under way, each is done after the one before."""
+
+    def __init__(self) -> None:
+        self.left: deque[Redrive] = deque()
+        self.done = 0
+        self.is_followed = self.is_stopped = False
+
+    @property
+    def running(self) -> bool:
+        return bool(self.left)
+
+    @property
+    def total(self) -> int:
+        return self.done + sum(len(part.offsets or ()) for part in tuple(self.left))
+
+    def stop(self) -> None:
+        """The part that is under way is the last."""
+        self.is_stopped = True
+
+
+P = TypeVar("P", RedriveAnswer, RedriveRun, _Parts)
 
 
 class Redrives(QObject):
     def __init__(self, context: CommandContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self._parts: deque[Redrive] = deque()  # of large redrives, each to be done after the one before
+        self._parts = _Parts()
         self._stops: dict[str, UserAction] = {}  # of those that the broker runs at a rate, by queue or topic
         context.controller.acted.connect(self._acted)
-        context.controller.refused.connect(lambda *_args: self._next())
+        context.controller.refused.connect(lambda _why, source, _later: self._part_ended(source, 0))
 
     def forget(self) -> None:
-        self._parts.clear()
+        self._parts.left.clear()
         self._stops.clear()
 
     def add(self, letters: Mapping[str, tuple[int, ...]], rate_per_s: float | None = None) -> None:
@@ -48,81 +71,90 @@ class Redrives(QObject):
         if why := self._context.controller.why_not():
             self._context.show_message(why)
             return
-        for queue, offsets in letters.items():
-            if rate_per_s is not None:
+        if rate_per_s is not None:
+            for queue, offsets in letters.items():
                 self._context.controller.perform(Redrive(queue=queue, offsets=list(offsets), rate_per_s=rate_per_s))
-                continue
-            self._parts += [
-                Redrive(queue=queue, offsets=list(offsets[first : first + AT_ONCE]))
-                for first in range(0, len(offsets), AT_ONCE)
-            ]
-        if len(self._parts) > 1:
-            parts, total = self._parts, self._left()
-            self._follow(
-                total,
-                lambda: RedriveAnswer(running=bool(parts), total=total, done=total - self._left()),
-                parts.clear,
-                lambda _progress: _finished(total),
-            )
-        self._next()
+            return
+        is_first = not self._parts.running
+        if is_first:
+            self._parts = _Parts()
+        parts = self._parts
+        parts.left += [
+            Redrive(queue=queue, offsets=list(offsets[first : first + AT_ONCE]))
+            for queue, offsets in letters.items()
+            for first in range(0, len(offsets), AT_ONCE)
+        ]
+        if len(parts.left) > 1 and not parts.is_followed:
+            parts.is_followed = True
+            self._follow(parts.total, partial(_watch, lambda: parts, parts.stop), _finished)
+        if is_first:
+            self._next()
 
     def why_no_stop(self) -> str:
-        return "" if self._parts or self._stops else tr("No redrive is under way.")
+        return "" if self._parts.running or self._stops else tr("No redrive is under way.")
 
     def stop(self) -> None:
-        self._parts.clear()
-        while self._stops:
-            self._context.controller.perform(self._stops.popitem()[1])
+        self._parts.stop()
+        stops, self._stops = self._stops, {}
+        for stop in stops.values():
+            self._context.controller.perform(stop)
 
     def _next(self) -> None:
-        if self._parts and not self._context.controller.why_not():
-            self._context.controller.perform(self._parts.popleft())
-        else:
-            self._parts.clear()
+        parts, controller = self._parts, self._context.controller
+        if parts.is_stopped or controller.why_not(Redrive):
+            parts.left.clear()
+        if parts.left:
+            controller.perform(parts.left[0], _PART)
 
-    def _left(self) -> int:
-        return sum(len(part.offsets or ()) for part in tuple(self._parts))
+    def _part_ended(self, source: str, done: int) -> None:
+        if source == _PART and self._parts.left:
+            self._parts.done += done
+            self._parts.left.popleft()
+            self._next()
 
-    def _acted(self, performed: Performed, _source: str) -> None:
+    def _acted(self, performed: Performed, source: str) -> None:
         action = performed.action
         if isinstance(action, RedriveTopic):
             asked, stop = TopicRedriveProgress(topic=action.topic), StopTopicRedrive(topic=action.topic)
             self._follow_in_broker(action.topic, action.plan.letters, asked, stop, _topic_sentence)
-        elif isinstance(action, Redrive) and action.rate_per_s is not None:
-            total, queue = len(action.offsets or ()), action.queue
-            asked_queue, stop_queue = RedriveProgress(queue=queue), StopRedrive(queue=queue)
-            self._follow_in_broker(queue, total, asked_queue, stop_queue, lambda run: _finished(run.done))
-        self._next()
+        elif isinstance(action, Redrive):
+            count, queue = len(action.offsets or ()), action.queue
+            if action.rate_per_s is None:
+                self._part_ended(source, count)
+            else:
+                self._follow_in_broker(queue, count, RedriveProgress(queue=queue), StopRedrive(queue=queue), _finished)
 
     def _follow_in_broker(
-        self, name: str, total: int, asked: Request[P], stop: UserAction, told: Callable[[P], str]
+        self, name: str, total: int, asked: Request[P], stop: UserAction, describe: Callable[[P], str]
     ) -> None:
         source = self._context.controller.source
         self._stops[name] = stop
 
-        def look() -> P:
-            return source.ask(asked).result(PATIENCE_S)
+        def watch(work: Work) -> P:
+            try:
+                return _watch(
+                    lambda: source.ask(asked).result(REPLY_TIMEOUT_S),
+                    lambda: source.perform(stop).result(REPLY_TIMEOUT_S),
+                    work,
+                )
+            except TimeoutError:
+                about = f"whether the redrive of {name} goes on is not known"
+                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, about) from None
+            finally:
+                self._stops.pop(name, None)
 
-        def cancel() -> None:
-            self._stops.pop(name, None)
-            source.perform(stop).result(PATIENCE_S)
+        self._follow(total, watch, describe)
 
-        def end(run: P) -> str:
-            self._stops.pop(name, None)
-            return told(run)
-
-        self._follow(total, look, cancel, end)
-
-    def _follow(self, total: int, look: Callable[[], P], stop: Callable[[], object], told: Callable[[P], str]) -> None:
-        title = tr("Redrive of dead letters: {count}", count=f"{total:,}")
-        self._context.jobs.work(title, partial(_watch, total, look, stop), told)
+    def _follow(self, total: int, watch: Callable[[Work], P], describe: Callable[[P], str]) -> None:
+        self._context.jobs.work(tr("Redrive of dead letters: {count}", count=f"{total:,}"), watch, describe)
 
 
-def _watch(total: int, look: Callable[[], P], stop: Callable[[], object], work: Work) -> P:
+def _watch(look: Callable[[], P], stop: Callable[[], object], work: Work) -> P:
     """Follow a redrive to its end, in the job's thread, and report progress; a cancelled job calls `stop`."""
     try:
         while (run := look()).running:
-            work.report(run.done / max(1, total), tr("{done} of {total}", done=f"{run.done:,}", total=f"{total:,}"))
+            done, total = run.done, run.total
+            work.report(done / max(1, total), tr("{done} of {total}", done=f"{done:,}", total=f"{total:,}"))
             time.sleep(LOOK_S)
     except Cancelled:
         stop()
@@ -130,12 +162,12 @@ def _watch(total: int, look: Callable[[], P], stop: Callable[[], object], work: 
     return run
 
 
-def _finished(count: int) -> str:
-    return tr("The redrive of {count} has finished; the view Redriven lists the results.", count=f"{count:,}")
+def _finished(run: RedriveAnswer | _Parts) -> str:
+    return tr("The redrive of {count} has finished; the view Redriven lists the results.", count=f"{run.done:,}")
 
 
 def _topic_sentence(run: RedriveRun) -> str:
-    topic, counts = run.plan.choice.topic, {"done": f"{run.done:,}", "total": f"{run.plan.letters:,}"}
+    topic, counts = run.plan.choice.topic, {"done": f"{run.done:,}", "total": f"{run.total:,}"}
     found = tr("{done} of {total} dead letters of {topic} were redriven.", topic=topic, **counts)
     if run.duplicates:
         found += " " + tr("Two copies, for a run was killed: {places}.", places=", ".join(run.duplicates))

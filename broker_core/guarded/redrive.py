@@ -271,6 +271,10 @@ class RedriveRun(msgspec.Struct, frozen=True, kw_only=True):
     stopped: bool = False
     error: str = ""
 
+    @property
+    def total(self) -> int:
+        return self.plan.letters
+
 
 def run_of(offsets: Iterable[int]) -> Runs[bool]:
     found: Runs[bool] = Runs()
