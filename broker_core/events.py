@@ -98,6 +98,8 @@ READ_OUTSIDE = "read outside the group"
 SET_BY_TOOL = "set by a client that reads nothing"
 #: The cause of OFFSETS_RESET by a commit below the committed offset; and of COMMIT_BEYOND.
 COMMITTED_BACKWARDS, BEYOND_END, BEYOND_GIVEN = "committed backwards", "beyond the end", "beyond what was given"
+#: The cause of OFFSETS_RESET by the first commit of an observed group: of how many messages it is, is not known.
+FIRST_COMMIT = "the first commit that was seen"
 #: The causes of actions by which finished messages are ready again.
 UNDO_PURGE, RESET_OFFSETS = "undo purge", "reset offsets"
 #: The cause of a purge that takes one message back: its redrive or its publishing was undone.

@@ -166,7 +166,8 @@ class BetweenPeer(KafkaPeer):
         if self._sweep is None:
             if self._traffic.closing:  # the last sweep is `rest`'s; an error of one from here would lose what was read
                 return ""
-            soon = self._traffic.wants_sweep and not self._diff.misses and self._look_s < _SOON_S * MOST_SHARE
+            wanted = self._traffic.wants_sweep and not self._diff.has_unlisted_groups
+            soon = wanted and self._look_s < _SOON_S * MOST_SHARE
             if time.monotonic() >= self._pace.due_s - (self._every_s - _SOON_S if soon else 0):
                 self._traffic.wants_sweep = False
                 self._ends_at_sweep = dict(self._diff.ends)

@@ -23,6 +23,7 @@ from broker_core.events import (
     BEYOND_END,
     BEYOND_GIVEN,
     COMMITTED_BACKWARDS,
+    FIRST_COMMIT,
     SET_BY_TOOL,
     Event,
     EventKind,
@@ -50,7 +51,7 @@ from broker_core.listeners.kafka.codec import header_of, request_of
 from broker_core.listeners.kafka.readers import Fetched, Readers
 from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.arrivals import Arrivals
-from broker_core.observation.kafka.cluster_diff import FIRST_COMMIT, ClusterDiff
+from broker_core.observation.kafka.cluster_diff import ClusterDiff
 from broker_core.observation.kafka.seen import TopicSeen
 from broker_core.observation.kafka.sweep import Sweep
 
@@ -301,7 +302,7 @@ class TrafficReader:
             self._names.know(topic.name, topic_id)
             if topic.name not in self._diff.topics:
                 seen = TopicSeen(len(topic.partitions), topic_id or None)
-                self._out += self._diff.topic_told(topic.name, seen, self._now_ns)
+                self._out += self._diff.topic_events(topic.name, seen, self._now_ns)
             if is_new:
                 self.groups.name()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from broker_core.events import Event, EventKind
+from broker_core.events import COMMITTED_BACKWARDS, FIRST_COMMIT, Event, EventKind
 from broker_core.groups.states import GroupState
 from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.arrivals import Arrivals
@@ -26,8 +26,7 @@ from broker_core.snapshots import (
 )
 
 NOT_KNOWN: Final = -1  # the generation of a group of which no API tells it
-_MISSED: Final = 2  # looks
-FIRST_COMMIT: Final = "the first commit that was seen"  # of how many messages is not known
+_NOT_SEEN_LOOKS: Final = 2
 _SETTLED: Final = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD})
 
 
@@ -51,9 +50,9 @@ class ClusterDiff:
         self.groups: dict[str, GroupSeen] = {}  # with the members and assignments of the last settled state
         self._owners: dict[str, dict[TopicPartition, MemberSeen]] = {}  # who has had a partition at the last two looks
         self._running: dict[str, _Rebalance] = {}
-        self._failures: dict[str, bool] = {}  # whether it was told
+        self._failures: dict[str, bool] = {}  # whether an event of it was published
         self._unlisted: set[str] = set()  # groups missed once, at the last look at which all brokers answered
-        self._missed: dict[str, int] = {}  # at how many looks in turn nothing was told of a group
+        self._looks_without_answer: dict[str, int] = {}  # in turn, by group
         self._last_ns = 0
         self.cluster = ClusterChanges()
         #: Set by who hears more of groups: why a member is gone, and its last sign of life; None if it does not know.
@@ -68,7 +67,7 @@ class ClusterDiff:
         return bool(self._running)
 
     @property
-    def misses(self) -> bool:
+    def has_unlisted_groups(self) -> bool:
         """Whether a group was not listed at the last look: it is gone, or another broker becomes its coordinator."""
         return bool(self._unlisted)
 
@@ -126,16 +125,13 @@ class ClusterDiff:
         out = [*self._failure_events(sweep, now_ns), *self._diff_topics(sweep, now_ns), *self._diff_ends(sweep, now_ns)]
         for name, seen in sweep.groups.items():
             out += self._diff_group(name, seen, now_ns)
-        out += (
-            *self._diff_committed(sweep, now_ns),
-            *self._diff_missed(sweep, now_ns),
-            *self._diff_gone(sweep, now_ns),
-        )
+        for diff in (self._diff_committed, self._diff_not_seen, self._diff_gone):
+            out += diff(sweep, now_ns)
         self._last_ns = now_ns
         out.sort(key=lambda event: event.time_ns)
         return out
 
-    def told(
+    def group_events(
         self, name: str, seen: GroupSeen, now_ns: int, cause: str = "", left: Mapping[str, str] | None = None
     ) -> list[Event]:
         """Events of a group whose requests and answers show what happens in it, `cause`, at once.
@@ -144,22 +140,22 @@ class ClusterDiff:
         """
         return [*self._diff_group(name, seen, now_ns, cause or "its members have joined and synchronized", left)]
 
-    def topic_told(self, name: str, seen: TopicSeen, now_ns: int) -> list[Event]:
+    def topic_events(self, name: str, seen: TopicSeen, now_ns: int) -> list[Event]:
         """Events of a topic that a client was told of."""
         return [*self._diff_topic(name, seen, now_ns, compacted=False)]
 
     def _failure_events(self, sweep: Sweep, now_ns: int) -> Iterator[Event]:
         """One event for each API with new failures: denied requests at once, others when they fail twice."""
-        told = {what: True for what, was_told in self._failures.items() if was_told and what in sweep.failures}
+        published = {what for what, was_published in self._failures.items() if was_published and what in sweep.failures}
         fresh: dict[str, list[str]] = {}
         for what, sentence in sweep.failures.items():
-            if what not in told and (what in self._failures or "is denied" in sentence):
-                told[what] = True
+            if what not in published and (what in self._failures or "is denied" in sentence):
+                published.add(what)
                 fresh.setdefault(what.partition(" ")[0], []).append(sentence)
         for sentences in fresh.values():
             more = f" So it is of {len(sentences) - 1:,} more." if len(sentences) > 1 else ""
             yield Event(0, now_ns, EventKind.GAP, cause=sentences[0] + more)
-        self._failures = {what: what in told for what in sweep.failures}
+        self._failures = {what: what in published for what in sweep.failures}
 
     # -- topics
 
@@ -222,12 +218,12 @@ class ClusterDiff:
         self, name: str, seen: GroupSeen, now_ns: int, why: str = "", left: Mapping[str, str] | None = None
     ) -> Iterator[Event]:
         """If this is told as it happens, `why`, and why members have `left`; else the members show causes."""
-        told = seen.generation is not None
-        old = self.groups.get(name, GroupSeen(GroupState.EMPTY, 0 if told else None, "", ()))
+        has_generation = seen.generation is not None
+        old = self.groups.get(name, GroupSeen(GroupState.EMPTY, 0 if has_generation else None, "", ()))
         is_settled = seen.state in _SETTLED
-        if not is_settled and not told:  # while a classic group rebalances, nobody is told who has what
+        if not is_settled and not has_generation:  # while a classic group rebalances, nobody is told who has what
             seen = seen._replace(members=old.members, assignor=seen.assignor or old.assignor)
-        passed = (seen.generation or 0) - (old.generation or 0)
+        passed = 0 if old.generation is None else (seen.generation or 0) - old.generation
         moved = seen.members != old.members
         causes = _causes(old.members, seen.members) if moved else "its subscription or assignor has changed"
         if name not in self._running and (moved or passed > 0 or not is_settled):
@@ -331,20 +327,20 @@ class ClusterDiff:
                     owner = owners.get(place, only)
                     who = {} if owner is None else {"client": owner.client, "member": owner.member_id}
                     yield _at(EventKind.ACKNOWLEDGED, now_ns, place, offset=old, count=at - old, group=name, **who)
-            for changes, cause in ((first, FIRST_COMMIT), (back, "committed backwards")):
+            for changes, cause in ((first, FIRST_COMMIT), (back, COMMITTED_BACKWARDS)):
                 if changes:
                     kind, detail = EventKind.OFFSETS_RESET, {"changes": changes}
                     yield Event(0, now_ns, kind, group=name, count=len(changes), cause=cause, detail=detail)
 
-    def _diff_missed(self, sweep: Sweep, now_ns: int) -> Iterator[Event]:
+    def _diff_not_seen(self, sweep: Sweep, now_ns: int) -> Iterator[Event]:
         """A group of which two looks in turn were told nothing is no longer seen, until one is."""
         for name, group in self.groups.items():
             if name in sweep.committed and name in sweep.groups:
-                if self._missed.pop(name, 0) >= _MISSED:
+                if self._looks_without_answer.pop(name, 0) >= _NOT_SEEN_LOOKS:
                     yield _of_group(EventKind.GROUP_STATE, now_ns, name, group, cause=str(group.state))
             elif name not in sweep.late and (name in sweep.listed or not sweep.all_groups):
-                self._missed[name] = missed = self._missed.get(name, 0) + 1
-                if missed == _MISSED:
+                self._looks_without_answer[name] = looks = self._looks_without_answer.get(name, 0) + 1
+                if looks == _NOT_SEEN_LOOKS:
                     yield _of_group(EventKind.GROUP_STATE, now_ns, name, group, cause=NOT_SEEN)
 
     def _diff_gone(self, sweep: Sweep, now_ns: int) -> Iterator[Event]:
@@ -361,7 +357,7 @@ class ClusterDiff:
             if name in self._running:
                 yield self._rebalance_completed(name, dead, now_ns, "the group is gone")
             yield _of_group(EventKind.GROUP_STATE, now_ns, name, dead, cause=str(GroupState.DEAD))
-            for kept in (self.committed, self._owners, self._missed, self._taken):
+            for kept in (self.committed, self._owners, self._looks_without_answer, self._taken):
                 kept.pop(name, None)
 
 

@@ -234,7 +234,7 @@ class KafkaPeer:
             self._forget_read()
         self._look_s = now_s - began_s
         # A group that rebalances is looked at more often: the next rebalance may follow at once.
-        soon_s = _SOON_S if self._diff.rebalancing and not self._diff.misses else None
+        soon_s = _SOON_S if self._diff.rebalancing and not self._diff.has_unlisted_groups else None
         cpu_s, requests = time.thread_time() + self._cluster.cpu_s, self._cluster.cost[0]
         spent_s = max(0.0, cpu_s - self._cost[0])  # the first look may have had another thread
         spent_s *= bool(self._cost[1])  # the first also loads what it needs

@@ -10,10 +10,9 @@ from uuid import UUID
 import pytest
 from confluent_kafka import Consumer, Producer, ShareConsumer, TopicPartition
 
-from broker_core.events import Event
+from broker_core.events import FIRST_COMMIT, Event
 from broker_core.groups.config import GroupConfig, GroupSettings
 from broker_core.listeners.between.peer import BetweenPeer
-from broker_core.observation.kafka.cluster_diff import FIRST_COMMIT
 from broker_core.observation.kafka.config import connection_config
 from broker_core.operations.faults import BeginFault, EndFault, ListFaults
 from broker_core.recording.ownership import Ownership

@@ -31,6 +31,7 @@ from broker_core.snapshots import (
     AT_MIN,
     BELOW_MIN,
     LEADERLESS,
+    SEEN_LATE,
     SHARE,
     UNDER_REPLICATED,
     PartitionView,
@@ -224,6 +225,16 @@ def test_a_group_that_nobody_lists_while_its_coordinator_moves_is_not_gone():
     assert not seen.look(swept({0: full(1)}))
     assert told(seen.look(swept({0: full(1)}))) == [("group_state", "Dead")]
     assert not seen.shown.groups
+
+
+def test_the_first_generation_that_is_told_is_not_so_many_generations_at_once():
+    """A group whose generation no API has told has moved to the consumer protocol."""
+    pod = MemberSeen("m-1", "pod-1", "", ("orders",), (("orders", 0),))
+    groups = [GroupSeen(GroupState.STABLE, *more) for more in ((None, "range", ()), (12, "range", (pod,)))]
+    seen = Seen(swept({0: full(1)}, groups={"jobs": groups[0]}))
+    started = seen.look(swept({0: full(1)}, groups={"jobs": groups[1]}))[0]
+    assert started.kind is EventKind.REBALANCE_STARTED
+    assert started.cause == f"{SEEN_LATE}, at least one: pod-1 joined"
 
 
 def test_a_node_that_cannot_be_reached_from_here_is_not_gone():
