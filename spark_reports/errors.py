@@ -35,7 +35,7 @@ class Failed(ReportError):
 
 
 class TooMany(ReportError):
-    """A pass would bring home more than fits."""
+    """A pass would collect more rows than are allowed."""
 
 
 def told(error: Exception) -> dict[str, object]:
@@ -70,4 +70,5 @@ def java_cause(trace: str) -> str:
     return f"{name}: {words}" if name in _TELLING and words else words.strip() or name
 
 
-_TELLING = frozenset({"OutOfMemoryError", "UnknownHostException", "ClassNotFoundException", "StackOverflowError"})
+_OF_FILES = {"AccessDeniedException", "NoSuchFileException"}
+_TELLING = _OF_FILES | {"OutOfMemoryError", "UnknownHostException", "ClassNotFoundException", "StackOverflowError"}

@@ -34,16 +34,12 @@ class _Parts:
 
     def __init__(self) -> None:
         self.left: deque[Redrive] = deque()
-        self.done = 0
+        self.total = self.done = 0  # letters
         self.is_followed = self.is_stopped = False
 
     @property
     def running(self) -> bool:
         return bool(self.left)
-
-    @property
-    def total(self) -> int:
-        return self.done + sum(len(part.offsets or ()) for part in tuple(self.left))
 
     def stop(self) -> None:
         """The part that is under way is the last."""
@@ -84,6 +80,7 @@ class Redrives(QObject):
             for queue, offsets in letters.items()
             for first in range(0, len(offsets), AT_ONCE)
         ]
+        parts.total += sum(map(len, letters.values()))
         if len(parts.left) > 1 and not parts.is_followed:
             parts.is_followed = True
             self._follow(parts.total, partial(_watch, lambda: parts, parts.stop), _finished)

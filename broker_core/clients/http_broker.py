@@ -71,7 +71,7 @@ class HttpBroker(Closable):
         token: str | None = None,
         ca_file: Path | str | None = None,
         timeout_s: TimeS = 30.0,
-        on_wait: Callable[..., object] | None = None,
+        on_wait: Waiting | None = None,
         if_kafka: str = "",
     ) -> None:
         self.url = checked_url(url)
@@ -161,7 +161,8 @@ class HttpBroker(Closable):
                 preload_content=False,
             )
             data = _read(response, ends_s)
-            if not data and response.status != 204 and "Content-Length" not in response.headers:
+            has_end = response.status >= 300 or response.status == 204 or response.chunked
+            if not data and not has_end and "Content-Length" not in response.headers:
                 raise exceptions.HTTPError("the end of the headers is missing")
             self._heard = True
             return _Response(response.status, response.headers, data)

@@ -72,6 +72,11 @@ def decode_subscription(data: bytes, instance_id: str = "") -> MemberSubscriptio
     return MemberSubscription(topics, user_data, owned, generation, rack, instance_id)
 
 
+def decode_members(members: Iterable[tuple[str, str, bytes]]) -> Mapping[str, MemberSubscription]:
+    """Subscriptions by member id, from (member id, instance id, metadata)."""
+    return {member_id: decode_subscription(data, instance_id) for member_id, instance_id, data in members}
+
+
 def encode_assignment(partitions: Iterable[TopicPartition], user_data: bytes = b"") -> bytes:
     return _INT16.pack(ASSIGNMENT_VERSION) + _partitions(partitions) + _bytes(user_data)
 
@@ -173,8 +178,3 @@ class _ProtocolReader:
             number = self.count(4)
             found.extend((topic, partition) for partition in struct.unpack(f">{number}i", self._take(4 * number)))
         return tuple(sorted(found))
-
-
-def decode_members(members: Iterable[tuple[str, str, bytes]]) -> Mapping[str, MemberSubscription]:
-    """Subscriptions by member id, from (member id, instance id, metadata)."""
-    return {member_id: decode_subscription(data, instance_id) for member_id, instance_id, data in members}

@@ -16,11 +16,9 @@ from typing import Any
 import fastavro
 
 from broker_core.limits import MAX_VALUE_DEPTH, MAX_VALUES
-from broker_core.schemas.avro_types import AvroType, read_avro
+from broker_core.schemas.avro_types import AvroType, Path, read_avro
 from broker_core.schemas.json_text import InvalidJsonError, levels
 from broker_core.schemas.problem import InvalidDataError, Problem, pointer_to, shortened
-
-Path = tuple[object, ...]
 
 
 def check_binary(kind: AvroType, data: bytes, at: int = 0) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NoReturn
 
 from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES, MAX_VALUE_DEPTH, MAX_VALUES
@@ -71,7 +71,7 @@ def check_plain(value: Any, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int
 
 
 def levels(value: Any, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> Iterator[list[Any]]:
-    """[`value`], then all that its dicts, lists and tuples hold, and so on. Raises InvalidJsonError at a limit."""
+    """[`value`], then all that its collections hold, and so on. Raises InvalidJsonError at a limit."""
     level, depth, count = [value], 0, 0
     while level:
         count += len(level)
@@ -80,7 +80,8 @@ def levels(value: Any, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_V
         if count > max_values:
             raise InvalidJsonError(f"there are more than {max_values:,} values")
         yield level
-        held = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, _HOLDERS)]
+        holders = [item for item in level if type(item) not in _SCALARS and isinstance(item, _HOLDERS)]
+        held = [item.values() if isinstance(item, _MAPPINGS) else item for item in holders]
         level, depth = [*itertools.chain.from_iterable(held)], depth + 1
 
 
@@ -90,7 +91,9 @@ def _check_names(item: dict[Any, Any]) -> None:
             raise InvalidJsonError(f"the name {shown(name)} is not text")
 
 
-_HOLDERS = (dict, list, tuple)
+# The ABCs come last: they take longer.
+_MAPPINGS, _HOLDERS = (dict, Mapping), (dict, list, Collection)
+_SCALARS = frozenset({str, int, float, bool, type(None), bytes, bytearray, memoryview})
 _OTHERS = frozenset({str, int, bool, type(None), list})
 
 

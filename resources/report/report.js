@@ -79,7 +79,7 @@
         trigger: "item",
         formatter: (item) => {
           const [x, y, count] = item.value, at = data.from_s + x * data.width_s;
-          const words = heat.has_zero && y === 0 ? "below 1 µs" : `${milliseconds(labels[y])} to ${milliseconds(labels[y] * 10 ** 0.125)}`;
+          const words = heat.has_zero && y === 0 ? `below ${milliseconds(heat.at_once_ms)}` : `${milliseconds(labels[y])} to ${milliseconds(labels[y] * heat.row_ratio)}`;
           return `<b>${clock(at)}</b> to ${clock(at + data.width_s)}<br>${plain(words)}: <b>${number(count)}</b> messages${happened(at, at + data.width_s)}`;
         },
       });

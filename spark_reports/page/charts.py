@@ -28,9 +28,10 @@ class Numbering:
         return known.setdefault(name, len(known))
 
 
+Series = dict[str, list[float]]  # a value for each time bucket, by what it is of
 OTHERS = -1  # in place of a hue
 TOP_SERIES = 10  # lines that an eye can tell apart; the rest is drawn as one
-LAG_ROWS = 60
+LAG_ROWS, MARKERS, CAUSES, ATTEMPTS = 60, 60, 12, 40  # that are drawn at most
 NO_TIME_NS = 1_000  # shorter than this is "at once" on the heat map
 
 
@@ -59,7 +60,7 @@ def chart_data(made: Tables, scale: Scale) -> dict[str, Any]:
             }
             for row in tables["markers"]
             if row["kind"] in {"fault", "user_action", "damage", "gap", "alert_raised"}
-        ][:60],
+        ][:MARKERS],
         "overview": _overview(scale, tables),
         "throughput": {
             dimension: _throughput(scale, tables["throughput"], dimension, kind, numbers)
@@ -80,7 +81,7 @@ def chart_data(made: Tables, scale: Scale) -> dict[str, Any]:
                 "dead": row["dead_lettered"],
                 "redriven": row["redriven"],
             }
-            for row in tables["dead_letters"][:12]
+            for row in tables["dead_letters"][:CAUSES]
         ],
         "backpressure": _backpressure(scale, tables["backpressure_over_time"], numbers),
         "partitions": _partitions(tables["partitions"]),
@@ -115,28 +116,33 @@ def _dense(scale: Scale, rows: Iterable[Row], value: str, empty: float | None = 
 
 def _throughput(scale: Scale, rows: Rows, dimension: str, kind: str, numbers: Numbering) -> list[dict[str, Any]]:
     """The busiest series and the sum of the others, with hues of a `kind`. A client of several topics is one."""
-    sums: dict[str, dict[str, list[float]]] = {}
+    sums: dict[str, Series] = {}
     for row in rows:
         if row["dimension"] == dimension:
             name = text.place(row["topic"], row["name"]) if dimension == "partition" else str(row["name"])
             mine = sums.setdefault(name, {of: [0.0] * scale.buckets for of in ("messages", "bytes")})
             for of, values in mine.items():
                 values[scale.bucket(row["start_ns"])] += row[f"{of}_per_s"] or 0
-    order = sorted(sums, key=lambda name: -sum(sums[name]["messages"]))
-    shown, others = order[:TOP_SERIES], [sums[name] for name in order[TOP_SERIES:]]
+    return _top(sums, "messages", kind, numbers)
+
+
+def _top(series: Mapping[str, Series], by: str, kind: str, numbers: Numbering) -> list[dict[str, Any]]:
+    """The series with the largest sums of `by`, in the order of their names, and the sum of the others; with hues of a
+    `kind`, or without one by place.
+    """
+    order = sorted(series, key=lambda name: (-sum(series[name][by]), name))
+    shown, others = order[:TOP_SERIES], [series[name] for name in order[TOP_SERIES:]]
     found = [
-        {"name": name, "hue": numbers.of(kind, name) if kind else place, **_rounded(sums[name])}
+        {"name": name, "hue": numbers.of(kind, name) if kind else place, **_rounded(series[name])}
         for place, name in enumerate(sorted(shown))
     ]
     if others:
-        rest: dict[str, list[float]] = {
-            of: list(map(sum, zip(*(one[of] for one in others), strict=True))) for of in ("messages", "bytes")
-        }
+        rest: Series = {of: list(map(sum, zip(*(one[of] for one in others), strict=True))) for of in others[0]}
         found.append({"name": f"{len(others)} others", "hue": OTHERS, **_rounded(rest)})
     return found
 
 
-def _rounded(series: Mapping[str, list[float]]) -> dict[str, list[float]]:
+def _rounded(series: Series) -> Series:
     return {name: [round(value, 2) for value in values] for name, values in series.items()}
 
 
@@ -163,7 +169,7 @@ def _latency_curve(rows: Rows) -> dict[str, list[list[float]]]:
 
 
 def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
-    """Per measure [time bucket, row, messages] and what duration begins each row; the bottom one is below 1 µs."""
+    """Per measure [time bucket, row, messages] and what duration begins each row; the bottom one may be "at once"."""
     found: dict[str, Any] = {}
     for (measure,), mine in sorted(grouped(rows, "measure").items()):
         slow = [row["row"] for row in mine if row["from_ns"] >= NO_TIME_NS]
@@ -178,6 +184,8 @@ def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
             "cells": [[at, level, messages] for (at, level), messages in sorted(cells.items())],
             "labels": [_ms(10 ** (row / HEAT_STEPS_PER_DECADE)) for row in range(first, highest + 1)] or [0.0],
             "has_zero": bool(quick),
+            "at_once_ms": _ms(NO_TIME_NS),
+            "row_ratio": 10 ** (1 / HEAT_STEPS_PER_DECADE),
         }
     return found
 
@@ -246,25 +254,22 @@ def _busy(scale: Scale, rows: Rows, consumers: Rows) -> list[dict[str, Any]]:
 
 
 def _queues(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "hue": numbers.of("flow", name),
-            **{value: _dense(scale, mine, value) for value in ("waiting", "in_flight")},
-        }
-        for (name,), mine in sorted(grouped(rows, "queue").items())[:TOP_SERIES]
-    ]
+    by_queue = {
+        name: {of: [value or 0 for value in _dense(scale, mine, of)] for of in ("waiting", "in_flight")}
+        for (name,), mine in grouped(rows, "queue").items()
+    }
+    return _top(by_queue, "waiting", "flow", numbers)
 
 
 def _attempts(rows: Rows) -> list[dict[str, Any]]:
-    """Outcomes by group and attempt, only of groups that delivered a message again; the first 40."""
+    """Outcomes by group and attempt, only of groups that delivered a message again."""
     repeated = {(row["group"], row["topic"]) for row in rows if row["attempt"] > 1}
     kinds = ("acknowledged", "nacked", "released", "lease_expired")
     return [
         {"name": f"{text.isolated(row['group'])}, attempt {row['attempt']}", **{kind: row[kind] for kind in kinds}}
         for row in rows
         if (row["group"], row["topic"]) in repeated
-    ][:40]
+    ][:ATTEMPTS]
 
 
 def _backpressure(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str, Any]]:

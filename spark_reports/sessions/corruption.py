@@ -14,12 +14,12 @@ _GONE = "its events are missing"
 
 
 class RecordedPart(NamedTuple):
-    """A sealed segment by its footer; None and empty for what the footer does not say."""
+    """A sealed segment by its footer; with 0 and -1 if that does not say which numbers its events have."""
 
     path: Path
     events: int
-    first_seq: int | None
-    last_seq: int | None
+    first_seq: int
+    last_seq: int
     kinds: frozenset[str]
 
     @property
@@ -64,7 +64,7 @@ def judged(session: Path, folder: str) -> Judged:
 def _part(path: Path) -> RecordedPart:
     footer = pq.read_metadata(path)
     numbers, kinds = (_ends(footer, column) for column in ("seq", "kind"))
-    return RecordedPart(path, footer.num_rows, min(numbers, default=None), max(numbers, default=None), frozenset(kinds))
+    return RecordedPart(path, footer.num_rows, min(numbers, default=0), max(numbers, default=-1), frozenset(kinds))
 
 
 def _ends(footer: pq.FileMetaData, column: str) -> list[Any]:
@@ -81,10 +81,8 @@ def _misplaced(part: RecordedPart, folder: str) -> str:
 
 
 def _repeated(part: RecordedPart, before: list[RecordedPart]) -> str:
-    """Numbers only grow from part to part."""
-    if part.first_seq is None:
-        return ""
-    twin = next((one for one in before if one.last_seq is not None and part.first_seq <= one.last_seq), None)
+    overlapping = (one for one in before if one.first_seq <= part.last_seq and part.first_seq <= one.last_seq)
+    twin = next(overlapping, None)
     return f"{part.name} repeats events of {twin.name}; it is left out." if twin else ""
 
 

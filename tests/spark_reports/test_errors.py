@@ -37,6 +37,8 @@ MEMORY = (
         (MEMORY, "OutOfMemoryError: Java heap space"),
         ("[UNRESOLVED_COLUMN] A column cannot be resolved.\nmore", "[UNRESOLVED_COLUMN] A column cannot be resolved"),
         ("x\n: java.lang.OutOfMemoryError\n\tat a.b(C.java:1)", "OutOfMemoryError"),
+        ("x\n: java.nio.file.NoSuchFileException: /tmp/a", "NoSuchFileException: /tmp/a"),
+        ("x\nCaused by: java.nio.file.AccessDeniedException: /tmp/a", "AccessDeniedException: /tmp/a"),
         ("", "RuntimeError"),
     ],
 )

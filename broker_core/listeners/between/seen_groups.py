@@ -311,7 +311,8 @@ class SeenGroups:
         group = self._groups[name]
         group.told_ns = self.now_ns
         seen = GroupSeen(state, max(0, group.generation), group.assignor, tuple(sorted(members)))
-        for event in self._diff.group_events(name, seen, self.now_ns, cause, left or {}):
+        cause = cause or "its members have joined and synchronized"
+        for event in self._diff.group_events(name, seen, self.now_ns, cause, left):
             self._events.pass_on(event)
 
 

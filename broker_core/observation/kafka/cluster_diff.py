@@ -124,25 +124,12 @@ class ClusterDiff:
     def _events(self, sweep: Sweep, now_ns: int) -> list[Event]:
         out = [*self._failure_events(sweep, now_ns), *self._diff_topics(sweep, now_ns), *self._diff_ends(sweep, now_ns)]
         for name, seen in sweep.groups.items():
-            out += self._diff_group(name, seen, now_ns)
+            out += self.group_events(name, seen, now_ns)
         for diff in (self._diff_committed, self._diff_not_seen, self._diff_gone):
             out += diff(sweep, now_ns)
         self._last_ns = now_ns
         out.sort(key=lambda event: event.time_ns)
         return out
-
-    def group_events(
-        self, name: str, seen: GroupSeen, now_ns: int, cause: str = "", left: Mapping[str, str] | None = None
-    ) -> list[Event]:
-        """Events of a group whose requests and answers show what happens in it, `cause`, at once.
-
-        `left` is why members have left, by their ids.
-        """
-        return [*self._diff_group(name, seen, now_ns, cause or "its members have joined and synchronized", left)]
-
-    def topic_events(self, name: str, seen: TopicSeen, now_ns: int) -> list[Event]:
-        """Events of a topic that a client was told of."""
-        return [*self._diff_topic(name, seen, now_ns, compacted=False)]
 
     def _failure_events(self, sweep: Sweep, now_ns: int) -> Iterator[Event]:
         """One event for each API with new failures: denied requests at once, others when they fail twice."""
@@ -168,9 +155,10 @@ class ClusterDiff:
             old = self.topics.get(name)
             if old is not None and _is_new(old, seen, name in back):
                 yield self._forget(name, now_ns)
-            yield from self._diff_topic(name, seen, now_ns, compacted=sweep.compacted.get(name, False))
+            yield from self.topic_events(name, seen, now_ns, compacted=sweep.compacted.get(name, False))
 
-    def _diff_topic(self, name: str, seen: TopicSeen, now_ns: int, *, compacted: bool) -> Iterator[Event]:
+    def topic_events(self, name: str, seen: TopicSeen, now_ns: int, *, compacted: bool = False) -> Iterator[Event]:
+        """Events of a topic that was seen, or that a client was told of."""
         old = self.topics.get(name)
         self.topics[name] = seen
         if old is None:
@@ -214,10 +202,12 @@ class ClusterDiff:
 
     # -- groups
 
-    def _diff_group(
+    def group_events(
         self, name: str, seen: GroupSeen, now_ns: int, why: str = "", left: Mapping[str, str] | None = None
     ) -> Iterator[Event]:
-        """If this is told as it happens, `why`, and why members have `left`; else the members show causes."""
+        """Events of a group. If its requests and answers show what happens in it, `why` tells the cause, and `left` why
+        members have left, by their ids; else the members show causes.
+        """
         has_generation = seen.generation is not None
         old = self.groups.get(name, GroupSeen(GroupState.EMPTY, 0 if has_generation else None, "", ()))
         is_settled = seen.state in _SETTLED

@@ -133,6 +133,8 @@ def test_an_answer_that_does_not_come_or_not_whole_is_not_waited_for_longer():
         (response("200 OK", b"<html>hello</html>"), "its reply is not a broker's"),
         (response("404 Not Found", b"<html>hello</html>"), "replies 404, but not as a broker does"),
         (response("302 Found", b"", "Location: https://elsewhere/"), "redirects to https://elsewhere/"),
+        (b"HTTP/1.1 301 Moved\r\nConnection: close\r\nLocation: https://elsewhere/\r\n\r\n", "redirects to https://"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "its reply is not a broker's"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", "does not speak HTTP"),
         (b"\0\0\0\1x", "does not speak HTTP"),
     ],

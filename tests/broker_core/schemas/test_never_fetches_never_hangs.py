@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
+from collections import UserDict, deque
 from typing import Any
 
 import pytest
 
-from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_VALUES, MAX_VALIDATION_STEPS
+from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_VALUES, MAX_VALIDATION_STEPS, MAX_VALUE_DEPTH
 from broker_core.schemas import json_keywords
 from broker_core.schemas.avro_schema import AvroSchema
 from broker_core.schemas.json_keywords import WORK, Work
@@ -219,6 +220,19 @@ def test_nested_avro_data_end_in_an_error_and_not_the_process():
     for levels in (101, 18_000, 500_000):
         with pytest.raises(InvalidDataError, match="nested deeper"):
             chain.decode(b"\x02" * levels + b"\x00")
+
+
+@pytest.mark.parametrize("array", [list, deque, lambda items: dict(enumerate(items)).values()])
+@pytest.mark.parametrize("record", [dict, UserDict])
+def test_nested_values_of_any_type_that_fastavro_writes_end_in_an_error_and_not_the_process(array, record, monkeypatch):
+    schema = AvroSchema('{"type":"record","name":"n","fields":[{"name":"inner","type":{"type":"array","items":"n"}}]}')
+    value = record({"inner": array([])})
+    assert schema.encode(value) == b"\0"
+    for _ in range(MAX_VALUE_DEPTH):
+        value = record({"inner": array([value])})
+    monkeypatch.setattr("fastavro.schemaless_writer", lambda *_args, **_more: pytest.fail("fastavro was given it"))
+    with pytest.raises(InvalidDataError, match="nested deeper"):
+        schema.encode(value)
 
 
 def test_a_few_avro_bytes_cannot_claim_a_billion_values():

@@ -12,10 +12,11 @@ from spark_reports.findings.find import find
 from spark_reports.findings.finding import BAD, GOOD, WARN, Finding, Harm
 from spark_reports.findings.verdict import verdict
 from spark_reports.page import page as pages
-from spark_reports.page.charts import chart_data
+from spark_reports.page.charts import OTHERS, chart_data
 from spark_reports.page.figures import Figure, first_figures, key_figures
 from spark_reports.request.assertions import AssertionVerdict as Judged
 from spark_reports.request.parts import EVERY
+from spark_reports.tables.latency import HEAT_STEPS_PER_DECADE
 from spark_reports.text import bare, isolated, visible
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, rows_of
 from tests.spark_reports.page.test_page import info
@@ -123,4 +124,16 @@ def test_what_took_no_time_at_all_has_a_heat_map_of_one_row() -> None:
     """As in virtual time, where each message was delivered at once."""
     heat = [{"measure": "delivered", "start_ns": 0, "row": -100, "from_ns": 0, "messages": 7}]
     drawn = chart_data(rows_of(made(latency_heat=heat)), SCALE)["latency_heat"]["delivered"]
-    assert drawn == {"cells": [[0, 0, 7]], "labels": [0.0], "has_zero": True}
+    ratio = 10 ** (1 / HEAT_STEPS_PER_DECADE)
+    assert drawn == {"cells": [[0, 0, 7]], "labels": [0.0], "has_zero": True, "at_once_ms": 0.001, "row_ratio": ratio}
+
+
+def test_the_queues_with_the_most_waiting_are_drawn_and_the_others_as_one() -> None:
+    rows = [
+        {"queue": f"q{number:02}", "start_ns": 0, "waiting": 100 if number == 11 else 1, "in_flight": number}
+        for number in range(12)
+    ]
+    drawn = chart_data(rows_of(made(queues=rows)), SCALE)["queues"]
+    assert [one["name"] for one in drawn] == [*(f"q{number:02}" for number in range(9)), "q11", "2 others"]
+    assert drawn[-2]["waiting"][0] == 100
+    assert (drawn[-1]["hue"], drawn[-1]["waiting"][0], drawn[-1]["in_flight"][0]) == (OTHERS, 2, 19)

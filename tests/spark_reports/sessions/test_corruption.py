@@ -62,6 +62,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda s: shutil.copy(_part(s, 1), _part(s, len(schema.parts(s, "messages")))),
         "repeats events of messages/part-00001.parquet; it is left out.",
     ),
+    "a part has taken the place of one before it": (
+        lambda s: shutil.copy(_part(s, 3), _part(s, 0)),
+        "messages/part-00003.parquet repeats events of messages/part-00000.parquet; it is left out.",
+    ),
     "a copy by hand": (
         lambda s: shutil.copy(_part(s, 1), s / "messages" / "part-00001 (copy).parquet"),
         "messages/part-00001 (copy).parquet has a name that no recording uses; it is left out.",
