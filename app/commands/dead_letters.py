@@ -128,17 +128,14 @@ class DeadLetterHandlers(Handlers):
     def redrive(self, keys: Sequence[Hashable]) -> None:
         if letters := letters_of(keys):
             self._redrives.add(_by_queue(letters))
-        self._plan([key for key in keys if is_topic_letter(key)])
+        self._plan(keys)
 
     def _plan(self, keys: Sequence[Hashable]) -> None:
-        """Plan the redrive of these letters, a topic at a time, and show what it would do."""
-        by_topic: dict[str, list[LetterPlace]] = {}
-        for key in keys:
-            if isinstance(key, tuple) and (place := place_of(f"{key[0]}/{key[1]}")) is not None:
-                at = LetterPlace(partition=place.partition, offset=place.offset)
-                by_topic.setdefault(place.topic, []).append(at)
-        for topic, places in by_topic.items():
-            self._plan_topic(topic, tuple(places))
+        """Plan the redrive of the letters of topics among these, a topic at a time, and show what it would do."""
+        places = [place_of(f"{key[0]}/{key[1]}") for key in keys if isinstance(key, tuple) and is_topic_letter(key)]
+        found = ((each.topic, LetterPlace(partition=each.partition, offset=each.offset)) for each in places if each)
+        for topic, letters in grouped(found).items():
+            self._plan_topic(topic, tuple(letters))
 
     def _plan_topic(self, topic: str, places: tuple[LetterPlace, ...]) -> None:
         to = {"choices": [each.name for each in self._snapshot.topics if each.name != topic]}
@@ -154,7 +151,7 @@ class DeadLetterHandlers(Handlers):
         )
 
     def _try(self, rows: Sequence[Hashable]) -> None:
-        self._plan([key for key in rows if is_topic_letter(key)])
+        self._plan(rows)
         for queue, offsets in _by_queue(letters_of(rows)).items():
             self._try_queue(queue, offsets)
 

@@ -42,8 +42,7 @@ class _Parts:
         return bool(self.left)
 
     def stop(self) -> None:
-        """The part that is under way is the last."""
-        self.is_stopped = True
+        self.is_stopped = True  # after the part that is under way
 
 
 P = TypeVar("P", RedriveAnswer, RedriveRun, _Parts)
@@ -56,7 +55,7 @@ class Redrives(QObject):
         self._parts = _Parts()
         self._stops: dict[str, UserAction] = {}  # of those that the broker runs at a rate, by queue or topic
         context.controller.acted.connect(self._acted)
-        context.controller.refused.connect(lambda _why, source, _later: self._part_ended(source, 0))
+        context.controller.refused.connect(lambda _why, source, _later: self._part_ended(source, done=False))
 
     def forget(self) -> None:
         self._parts.left.clear()
@@ -71,10 +70,8 @@ class Redrives(QObject):
             for queue, offsets in letters.items():
                 self._context.controller.perform(Redrive(queue=queue, offsets=list(offsets), rate_per_s=rate_per_s))
             return
-        is_first = not self._parts.running
-        if is_first:
-            self._parts = _Parts()
-        parts = self._parts
+        parts = self._parts = self._parts if self._parts.running else _Parts()
+        is_first = not parts.running
         parts.left += [
             Redrive(queue=queue, offsets=list(offsets[first : first + AT_ONCE]))
             for queue, offsets in letters.items()
@@ -103,9 +100,9 @@ class Redrives(QObject):
         if parts.left:
             controller.perform(parts.left[0], _PART)
 
-    def _part_ended(self, source: str, done: int) -> None:
+    def _part_ended(self, source: str, *, done: bool) -> None:
         if source == _PART and self._parts.left:
-            self._parts.done += done
+            self._parts.done += len(self._parts.left[0].offsets or ()) if done else 0
             self._parts.left.popleft()
             self._next()
 
@@ -114,12 +111,10 @@ class Redrives(QObject):
         if isinstance(action, RedriveTopic):
             asked, stop = TopicRedriveProgress(topic=action.topic), StopTopicRedrive(topic=action.topic)
             self._follow_in_broker(action.topic, action.plan.letters, asked, stop, _topic_sentence)
-        elif isinstance(action, Redrive):
-            count, queue = len(action.offsets or ()), action.queue
-            if action.rate_per_s is None:
-                self._part_ended(source, count)
-            else:
-                self._follow_in_broker(queue, count, RedriveProgress(queue=queue), StopRedrive(queue=queue), _finished)
+        elif isinstance(action, Redrive) and action.rate_per_s is not None:
+            total, queue = len(action.offsets or ()), action.queue
+            self._follow_in_broker(queue, total, RedriveProgress(queue=queue), StopRedrive(queue=queue), _finished)
+        self._part_ended(source, done=True)
 
     def _follow_in_broker(
         self, name: str, total: int, asked: Request[P], stop: UserAction, describe: Callable[[P], str]

@@ -95,8 +95,8 @@ class ReportProcess:
         if "error" in last:
             ended = Exit.NOT_FOUND if last.get("not_found") else Exit.REFUSED if last.get("refused") else Exit.USAGE
             raise ReportNotMade(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole), ended)
-        tail = whole[-2_000:].strip()
-        reason = tail.splitlines()[-1] if tail else f"exit code {code}"
+        end = "the kept Spark has ended; ask again, and a new one is started" if code is None else f"exit code {code}"
+        *_, reason = end, *whole.strip().splitlines()
         raise ReportNotMade(f"The report job ended before it was done: {reason}", _keep(whole))
 
     def _follow(self, lines: Iterable[str], progress: Progress) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 """A Spark that is kept for the next report, in a process of its own; it costs about a gigabyte while it is there: the
-window's, which goes with the window, and one that commands share, which goes after a quarter of an hour.
+window's, which goes with the window, and one that commands share. Both go after a quarter of an hour without a request.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,8 +42,14 @@ def memory_allows() -> bool:
     return False
 
 
-def _is_last(line: str) -> bool:
-    return '"report"' in line or '"error"' in line
+def _reply(lines: Iterable[str]) -> Generator[str, None, bool]:
+    """The lines that a Spark writes for one report; returns whether it came to the last. It does not if Spark ends."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in lines:
+            yield line
+            if '"report"' in line or '"error"' in line:
+                return True
+    return False
 
 
 def end_process(process: subprocess.Popen[Any] | None, timeout_s: float = END_TIMEOUT_S) -> None:
@@ -88,13 +94,8 @@ class WarmSpark:
     def lines(self, request: Request) -> Iterator[str]:
         said = self._asked(arguments_of(request)).stdout
         assert said is not None
-        with contextlib.suppress(OSError):
-            for line in said:
-                yield line
-                if _is_last(line):
-                    return
-        # It says nothing more, but may take a while to die: the next report must not find it still there.
-        self.close()
+        if not (yield from _reply(said)):
+            self.close()  # it may take a while to die: the next report must not find it still there
 
     def _asked(self, arguments: list[str]) -> subprocess.Popen[str]:
         """The process, started if it does not run, after a request of these arguments."""
@@ -146,14 +147,9 @@ class SharedSpark:
 
     def _started(self) -> socket.socket | None:
         """Start the shared Spark, which outlives this command: in a process session of its own, without its files."""
-        nothing = subprocess.DEVNULL
+        command, none = [*COMMAND, "--listen", str(self._socket)], subprocess.DEVNULL
         process = subprocess.Popen(
-            [*COMMAND, "--listen", str(self._socket)],
-            stdin=nothing,
-            stdout=nothing,
-            stderr=nothing,
-            cwd=JOB_FOLDER,
-            start_new_session=True,
+            command, stdin=none, stdout=none, stderr=none, cwd=JOB_FOLDER, start_new_session=True
         )
         ends = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < ends and process.poll() in (None, 0):
@@ -164,15 +160,11 @@ class SharedSpark:
 
     def lines(self, request: Request) -> Iterator[str]:
         """Ends early if the process dies or is closed."""
-        connection = self._connection
-        assert connection is not None
-        with contextlib.suppress(OSError, ValueError):
-            connection.sendall(json.dumps(arguments_of(request)).encode() + b"\n")
-            with connection.makefile(encoding="utf-8") as said:
-                for line in said:
-                    yield line
-                    if _is_last(line):
-                        return
+        assert self._connection is not None
+        with contextlib.suppress(OSError), self._connection.makefile("rw", encoding="utf-8") as said:
+            said.write(json.dumps(arguments_of(request)) + "\n")
+            said.flush()
+            yield from _reply(said)
 
     def log(self) -> str:
         return ""

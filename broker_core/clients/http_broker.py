@@ -84,9 +84,8 @@ class HttpBroker(Closable):
             if not (token.isascii() and token.isprintable()):
                 raise ConfigError("a token may only contain printable ASCII characters, because HTTP carries no others")
             self._headers["Authorization"] = f"Bearer {token}"
-        self._pool = urllib3.connection_from_url(
-            self.url, maxsize=_CONNECTIONS, retries=False, **_trust(self.url, ca_file)
-        )
+        trust = _trust(self.url, ca_file)
+        self._pool = urllib3.connection_from_url(self.url, maxsize=_CONNECTIONS, retries=False, **trust)
         self._closed = False
 
     def ask(self, request: Request[T], timeout_s: float | None = None) -> T:
@@ -144,7 +143,7 @@ class HttpBroker(Closable):
             time.sleep(pause_s)
 
     def _sent(self, parts: HttpParts, ends_s: float, *, repeatable: bool) -> _Response:
-        """Send a request. Returns the complete response. Raises CONNECTION_LOST, REQUEST_TIMED_OUT."""
+        """The response, whole. Raises CLOSED, CONNECTION_LOST, REQUEST_TIMED_OUT, REQUEST_TOO_LARGE."""
         if self._closed:
             raise BrokerError(ErrorCode.CLOSED, f"the client of {self.url}")
         headers = self._headers if parts.body is None else {**self._headers, "Content-Type": "application/json"}

@@ -18,7 +18,7 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.guarded.offsets import cluster_changes
 from broker_core.guarded.origins import origin_of
-from broker_core.messages import OffsetAndMetadata, StoredMessage, TopicPartition
+from broker_core.messages import OffsetAndMetadata, StoredMessage, TopicPartition, grouped
 from broker_core.plurals import counted
 from broker_core.runs import Runs
 from broker_core.snapshots import GroupView
@@ -185,11 +185,8 @@ def previewed(
             letters[number] += 1
             after.put(letter.offset, letter.offset + 1, True)
         if len(RedriveProgress(after).encoded()) > MOST_METADATA:
-            about = (
-                f"the letters of {topic}/{number} lie too scattered for Kafka to keep which were redriven; take all, "
-                "or a part of them"
-            )
-            raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+            about = f"the letters of {topic}/{number} lie too scattered for Kafka to keep which were redriven"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{about}; take all, or a part of them")
     return RedrivePlan(
         cluster=cluster,
         choice=judge.choice,
@@ -202,10 +199,8 @@ def previewed(
 
 
 def counts_by_topic(counts: Mapping[TopicPartition, int]) -> dict[str, dict[int, int]]:
-    found: dict[str, dict[int, int]] = {}
-    for (topic, partition), count in sorted(counts.items()):
-        found.setdefault(topic, {})[partition] = count
-    return found
+    rows = ((topic, (partition, count)) for (topic, partition), count in sorted(counts.items()))
+    return {topic: dict(each) for topic, each in grouped(rows).items()}
 
 
 def readers_of(groups: Iterable[GroupView], topic: str) -> tuple[str, ...]:

@@ -83,9 +83,7 @@ class _BinaryCheck:
             if count < 0:
                 self._length(path)
             for _ in range(abs(count)):
-                name: object = place
-                if kind.kind == "map":
-                    name = self._text(path)
+                name = self._text(path) if kind.kind == "map" else place
                 self.value(kind.inner[0], (*path, name))
                 place += 1
 
@@ -134,12 +132,9 @@ class _BinaryCheck:
 _SECOND_CHOICE = {"double": 1, "float": 2, "fixed": 1}
 
 
-def labelled(kind: AvroType, value: Any) -> Any:
-    """`value` with (branch name, value) for unions in `kind` whose branch follows from the Python type."""
-    return _Labels().of(kind, value)
-
-
 class _Labels:
+    """Values with (branch name, value) for unions whose branch follows from the Python type."""
+
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], bool] = {}
 
@@ -239,10 +234,9 @@ class AvroSchema:
                 pass
         except InvalidJsonError as error:
             raise _wrong((), str(error)) from None
-        value = labelled(self.type, value)
         out = io.BytesIO()
         try:
-            fastavro.schemaless_writer(out, self._parsed, value, strict_allow_default=True)
+            fastavro.schemaless_writer(out, self._parsed, _Labels().of(self.type, value), strict_allow_default=True)
         except Exception as error:  # fastavro raises many types
             raise _wrong((), shortened(f"{type(error).__name__}: {error}")) from None
         data = out.getvalue()

@@ -75,9 +75,8 @@ def _ends(footer: pq.FileMetaData, column: str) -> list[Any]:
 
 def _misplaced(part: RecordedPart, folder: str) -> str:
     other = next(name for name in schema.FOLDERS if name != folder)
-    if part.kinds & schema.KINDS[other]:
-        return f"{part.name} contains what belongs in the folder {other}; it is left out."
-    return ""
+    sentence = f"{part.name} contains what belongs in the folder {other}; it is left out."
+    return sentence if part.kinds & schema.KINDS[other] else ""
 
 
 def _repeated(part: RecordedPart, before: list[RecordedPart]) -> str:
@@ -91,7 +90,5 @@ def miscounted(events: int, expected: int) -> Iterator[str]:
     if events < expected:
         yield f"{expected - events:,} of {expected:,} events are missing: a part is gone or was cut."
     elif events > expected:
-        yield (
-            f"{events - expected:,} events are there that are not part of the recording: a part belongs to another "
-            "session."
-        )
+        surplus = f"{events - expected:,} events are there that are not part of the recording"
+        yield f"{surplus}: a part belongs to another session."

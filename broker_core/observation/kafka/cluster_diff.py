@@ -260,7 +260,7 @@ class ClusterDiff:
         there = {member.member_id for member in seen.members}
         back = {member.instance_id for member in seen.members if member.instance_id}
         static = {member.instance_id: member for member in old.members if member.instance_id}
-        revoked, assigned = EventKind.PARTITIONS_REVOKED, EventKind.PARTITIONS_ASSIGNED
+        gone, revoked, assigned = EventKind.MEMBER_LEFT, EventKind.PARTITIONS_REVOKED, EventKind.PARTITIONS_ASSIGNED
 
         def moved(kind: EventKind, member: MemberSeen, places: set[TopicPartition]) -> Iterator[Event]:
             if places:
@@ -274,9 +274,7 @@ class ClusterDiff:
                 if why is None and (silence := self.silence(name, member)) is not None:
                     why, detail["heard_ns"] = silence
                 why = why or "no longer seen"
-                yield _of_group(
-                    EventKind.MEMBER_LEFT, now_ns, name, seen, client=member.client, cause=why, detail=detail
-                )
+                yield _of_group(gone, now_ns, name, seen, client=member.client, cause=why, detail=detail)
                 yield from moved(revoked, member, {*member.partitions})
         pairs = [(was.get(each.member_id) or static.get(each.instance_id), each) for each in seen.members]
         for before, member in pairs:
@@ -361,9 +359,8 @@ def _of_group(kind: EventKind, now_ns: int, name: str, seen: GroupSeen, **fields
 
 def _is_new(old: TopicSeen, seen: TopicSeen, went_back: bool) -> bool:
     """Whether a topic was deleted and made anew meanwhile; `went_back`: one of its ends did."""
-    if old.topic_id is not None and seen.topic_id is not None and old.topic_id != seen.topic_id:
-        return True
-    return went_back or seen.partitions < old.partitions
+    has_other_id = len({old.topic_id, seen.topic_id} - {None}) == 2
+    return has_other_id or went_back or seen.partitions < old.partitions
 
 
 def _generation(seen: GroupSeen) -> int:

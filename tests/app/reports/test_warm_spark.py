@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -153,6 +154,19 @@ def test_commands_share_one_process_and_each_gets_its_answer(shared: SharedSpark
     with pytest.raises(ReportNotMade, match="does not exist"):
         ReportProcess(request, shared).run(lambda _said: None)
     assert len(shared.started) == 2, "what a killed one has left is in nobody's way"  # type: ignore[attr-defined]
+
+
+def test_a_shared_process_that_ends_without_a_word_is_told_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has died during the report, or was idle for so long that it has ended just before."""
+    ours, other = socket.socketpair()
+    other.close()
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda _name: str(tmp_path))
+    monkeypatch.setattr(SharedSpark, "_connected", lambda _spark: ours)
+    with pytest.raises(ReportNotMade, match="ended before it was done: the kept Spark has ended; ask again"):
+        ReportProcess(Request(Path("/sessions/a"), Path("/out")), SharedSpark()).run(lambda _said: None)
 
 
 def test_the_setting_keeps_it_and_lets_it_go(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
