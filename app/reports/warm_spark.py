@@ -43,7 +43,7 @@ def memory_allows() -> bool:
 
 
 def _reply(lines: Iterable[str]) -> Generator[str, None, bool]:
-    """The lines that a Spark writes for one report; returns whether it came to the last. It does not if Spark ends."""
+    """What a Spark writes for one report; returns whether it came to the last line, before it ended or was closed."""
     with contextlib.suppress(OSError, ValueError):
         for line in lines:
             yield line
@@ -159,7 +159,6 @@ class SharedSpark:
         return None
 
     def lines(self, request: Request) -> Iterator[str]:
-        """Ends early if the process dies or is closed."""
         assert self._connection is not None
         with contextlib.suppress(OSError), self._connection.makefile("rw", encoding="utf-8") as said:
             said.write(json.dumps(arguments_of(request)) + "\n")
