@@ -37,6 +37,11 @@ class Scale(NamedTuple):
         """The beginning of the last bucket, which has no end."""
         return self.from_ns + (self.buckets - 1) * self.width_ns
 
+    @property
+    def bucket_widths_ns(self) -> list[int]:
+        """How long each bucket lasts; the last one may be shorter."""
+        return [*[self.width_ns] * (self.buckets - 1), self.to_ns - self.last_ns]
+
     def bucket(self, start_ns: int) -> int:
         """The number of the bucket; what happened at the very end belongs to the last one."""
         return min((start_ns - self.from_ns) // self.width_ns, self.buckets - 1)

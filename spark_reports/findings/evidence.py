@@ -175,10 +175,10 @@ def absences(member: MemberSeries, reader: ReaderEvidence) -> Iterator[tuple[int
     seen = np.flatnonzero(member.there > 0)
     if not len(seen):
         return
-    width_ns = width_s * 1e9
-    gone = member.there < 0.1 * width_ns
+    widths_ns = np.array(reader.evidence.scale.bucket_widths_ns)
+    gone = member.there < 0.1 * widths_ns
     gone[: seen[0]] = False
-    still = (member.done == 0) & (member.busy > 0.95 * width_ns)
+    still = (member.done == 0) & (member.busy > 0.95 * widths_ns)
     for stretch in runs(still):
         # A member of a group commits what it polled together.
         held = max(1.0, float(member.held[slice(*stretch)].max())) if reader.is_group else 1.0

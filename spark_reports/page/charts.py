@@ -114,6 +114,12 @@ def _dense(scale: Scale, rows: Iterable[Row], value: str, empty: float | None = 
     return values
 
 
+def _shares(scale: Scale, rows: Iterable[Row], value: str) -> list[float]:
+    """`value`, a time in ns, as a share of each bucket."""
+    each = zip(_dense(scale, rows, value), scale.bucket_widths_ns, strict=True)
+    return [(value_ns or 0) / width_ns for value_ns, width_ns in each]
+
+
 def _throughput(scale: Scale, rows: Rows, dimension: str, kind: str, numbers: Numbering) -> list[dict[str, Any]]:
     """The busiest series and the sum of the others, with hues of a `kind`. A client of several topics is one."""
     sums: dict[str, Series] = {}
@@ -242,12 +248,11 @@ def _busy(scale: Scale, rows: Rows, consumers: Rows) -> list[dict[str, Any]]:
     found = []
     for group, client in sorted(grouped(consumers, "group", "client"))[:LAG_ROWS]:
         mine = by_client.get((group, client), [])
-        busy, in_hand = (_dense(scale, mine, name) for name in ("busy_ns", "in_hand"))
         found.append(
             {
                 "name": f"{text.isolated(group or 'no group')} · {text.isolated(client)}" if several else client,
-                "busy": [round(min((value or 0) / scale.width_ns, 1.0), 3) for value in busy],
-                "in_hand": [round(value or 0, 2) for value in in_hand],
+                "busy": [round(min(share, 1.0), 3) for share in _shares(scale, mine, "busy_ns")],
+                "in_hand": [round(value or 0, 2) for value in _dense(scale, mine, "in_hand")],
             }
         )
     return found
@@ -277,7 +282,7 @@ def _backpressure(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str
         {
             "name": topic,
             "hue": numbers.of("flow", topic),
-            "blocked": [round((value or 0) / scale.width_ns, 4) for value in _dense(scale, mine, "blocked_ns")],
+            "blocked": [round(share, 4) for share in _shares(scale, mine, "blocked_ns")],
             **{value: _dense(scale, mine, value) for value in ("rejected", "dropped")},
         }
         for (topic,), mine in sorted(grouped(rows, "topic").items())

@@ -28,6 +28,20 @@ def test_the_first_finding_names_the_cause_and_its_object(seed: int, cause: str)
     assert judged.is_good, (judged, [(one.kind, one.headline) for one in found])
 
 
+@pytest.mark.parametrize(
+    ("seed", "cause", "duration_ns"),
+    [(57, "rolling_deploy", 149_050_000_000), (109, "flapping_member", 45_410_000_000)],
+)
+def test_nobody_is_gone_because_the_last_bucket_is_short(seed: int, cause: str, duration_ns: int) -> None:
+    """It lasts a twentieth of the others."""
+    case = draw(seed, (cause,))
+    events, _, totals = simulated(case)
+    tables = made(events, duration_ns, totals)
+    widths_ns = tables.scale.bucket_widths_ns
+    assert widths_ns[-1] * 20 == widths_ns[0] and sum(widths_ns) == duration_ns
+    assert judge(case, find(tables.rows(), tables.scale, scenario=case.text)).is_good
+
+
 def test_cases_stay_the_same_and_every_cause_is_tried() -> None:
     every = cases()
     assert len(every) == 460 and sum(not wanted for _, wanted in every) == 40

@@ -16,6 +16,7 @@ from spark_reports.page.charts import OTHERS, chart_data
 from spark_reports.page.figures import Figure, first_figures, key_figures
 from spark_reports.request.assertions import AssertionVerdict as Judged
 from spark_reports.request.parts import EVERY
+from spark_reports.scale import Scale
 from spark_reports.tables.latency import HEAT_STEPS_PER_DECADE
 from spark_reports.text import bare, isolated, visible
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, rows_of
@@ -137,3 +138,13 @@ def test_the_queues_with_the_most_waiting_are_drawn_and_the_others_as_one() -> N
     assert [one["name"] for one in drawn] == [*(f"q{number:02}" for number in range(9)), "q11", "2 others"]
     assert drawn[-2]["waiting"][0] == 100
     assert (drawn[-1]["hue"], drawn[-1]["waiting"][0], drawn[-1]["in_flight"][0]) == (OTHERS, 2, 19)
+
+
+def test_a_client_that_is_busy_all_of_a_short_last_bucket_is_drawn_as_busy_then() -> None:
+    scale = Scale(0, 2 * S + S // 10, S)
+    times = [{"start_ns": 0, "there_ns": S}, {"start_ns": S, "there_ns": S}, {"start_ns": 2 * S, "there_ns": S // 10}]
+    busy = [{"group": "g", "client": "c", "busy_ns": each["there_ns"], **each} for each in times]
+    blocked = [{"topic": "t", "blocked_ns": each["there_ns"], "start_ns": each["start_ns"]} for each in times]
+    tables = made(consumers=[{"group": "g", "client": "c"}], consumers_over_time=busy, backpressure_over_time=blocked)
+    drawn = chart_data(rows_of(tables), scale)
+    assert drawn["busy"][0]["busy"] == drawn["backpressure"][0]["blocked"] == [1.0, 1.0, 1.0]
