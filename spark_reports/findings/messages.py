@@ -88,8 +88,8 @@ def retried(evidence: Evidence) -> Iterator[Finding]:
             continue
         held = [row for row in evidence.rows["leases"] if row["queue"] == group and row["leased"]]
         mean_s = sum(row["held_ns"] for row in held) / max(1, sum(row["leased"] for row in held)) / 1e9
-        attempts = evidence.settings.queue_config(group).get("max_attempts")
-        now = f" It allows {attempts} attempts now." if isinstance(attempts, int) else ""
+        attempts = evidence.settings.max_attempts(group)
+        now = f" It allows {attempts} attempts now." if attempts else ""
         yield Finding(
             INFO,
             f"Retries in {group} helped {f'{helped:,} of {tried:,} times' if helped else 'nobody'}",

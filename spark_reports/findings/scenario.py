@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
-
-
-class ShareLimits(NamedTuple):
-    """How long a lock lasts, and how often a message is delivered at most; None if the scenario does not say."""
-
-    lock_ms: float | None
-    attempts: float | None
 
 
 class ScenarioSettings:
@@ -26,21 +19,19 @@ class ScenarioSettings:
         about = self._scenario.get("about")
         return about.strip() if isinstance(about, str) else ""
 
-    def queue_config(self, name: str) -> Mapping[str, Any]:
-        return _mapping(self._named("queues", name).get("config"))
-
-    def share_limits(self, subscription: str) -> ShareLimits:
-        """Those of the share group or subscriber that has the subscription."""
-        shared = self._subscribed("share_groups", subscription)
-        config = _mapping(self._subscribed("subscribers", subscription).get("config"))
-        return ShareLimits(
-            _number(shared.get("record_lock_duration_ms", config.get("lease_ms"))),
-            _number(shared.get("delivery_count_limit", config.get("max_attempts"))),
-        )
-
     def lease_ms(self, queue: str) -> float | None:
         """How long a lease of a queue lasts, or a lock of a share group; None if the scenario does not say."""
-        return _number(self.queue_config(queue).get("lease_ms", self.share_limits(queue).lock_ms))
+        return self._limit(queue, "lease_ms", "record_lock_duration_ms")
+
+    def max_attempts(self, queue: str) -> float | None:
+        """How often a queue or share group delivers a message at most; None if the scenario does not say."""
+        return self._limit(queue, "max_attempts", "delivery_count_limit") or None
+
+    def _limit(self, name: str, setting: str, share_group_setting: str) -> float | None:
+        """A setting of a queue, or of the share group or subscriber that has the subscription of this name."""
+        config = _mapping(self._subscribed("subscribers", name).get("config"))
+        shared = self._subscribed("share_groups", name).get(share_group_setting, config.get(setting))
+        return _number(_mapping(self._named("queues", name).get("config")).get(setting, shared))
 
     def session_timeout_ms(self, group: str) -> float | None:
         """The session timeout in force for the group's members, by default that of `Scenario` or `GroupSpec`; None if
@@ -77,7 +68,9 @@ def _mapping(found: object) -> Mapping[str, Any]:
 
 
 def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) and 0 <= value < 1e12 else None  # no setting allows more
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if 0 <= value < 1e12 else None  # no setting allows more
 
 
 def _read(text: str) -> Mapping[str, Any]:

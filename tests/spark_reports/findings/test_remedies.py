@@ -75,7 +75,10 @@ def test_a_poison_message_is_one_that_no_attempt_helps(helped: int, poison: bool
         assert "It allows 4 attempts now." in told_of("retries", **rows)[0].detail
 
 
-@pytest.mark.parametrize(("limit", "now"), [("4", " It allows 4 attempts now."), ("null", ""), ("[4]", "")])
+@pytest.mark.parametrize(
+    ("limit", "now"),
+    [("4", " It allows 4 attempts now."), *((wrong, "") for wrong in ("null", "[4]", "-3", "0", "true"))],
+)
 def test_the_attempts_that_a_queue_allows_are_told_if_they_are_limited(limit: str, now: str) -> None:
     tables = rows_of(made(dead_letters=DEATHS, redeliveries=[_attempt(1, 90, 80), _attempt(2, 10, 0)]))
     found = find(tables, SCALE, scenario=f"queues: [{{name: q, config: {{max_attempts: {limit}}}}}]")
@@ -98,7 +101,8 @@ def test_every_remedy_names_what_there_is() -> None:
     "text", ["", "a: [", "- 1", "topics: 7", "a: &x 1\nb: *x", "topics: [{name: t, flow: 3}]", "[" * 5000]
 )
 def test_a_scenario_that_cannot_be_read_sets_nothing(text: str) -> None:
-    assert ScenarioSettings(text).queue_config("q") == {}
+    settings = ScenarioSettings(text)
+    assert settings.max_attempts("q") is settings.lease_ms("q") is settings.session_timeout_ms("q") is None
 
 
 def test_of_what_was_turned_away_the_largest_part_is_told_in_figures() -> None:

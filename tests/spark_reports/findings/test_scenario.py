@@ -6,7 +6,7 @@ import pytest
 
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.specs import GroupSpec, ShareGroupSpec, SubscriberSpec
-from spark_reports.findings.scenario import ScenarioSettings, ShareLimits
+from spark_reports.findings.scenario import ScenarioSettings
 
 SHARED = ShareGroupSpec(name="billing.eu", topics=("orders", "a.b"), record_lock_duration_ms=1_000)
 ONE = SubscriberSpec(name="metrics.eu", topics=("orders",))
@@ -16,7 +16,7 @@ share_groups: [{name: billing.eu, topics: [orders, a.b], record_lock_duration_ms
 subscribers:
   - {name: metrics.eu, topics: [orders], config: {lease_ms: 1500.5, max_attempts: 4}}
   - {name: audit, topics: [orders, a.b], config: {lease_ms: 2000}}
-queues: [{name: audit}, {name: q, config: {lease_ms: 500}}]
+queues: [{name: audit}, {name: q, config: {lease_ms: 500, max_attempts: 6}}]
 consumer_session_timeout_ms: 20000
 groups:
   - {name: classic}
@@ -27,15 +27,14 @@ groups:
 
 def test_a_subscription_has_the_limits_of_its_reader_whatever_dots_are_in_names() -> None:
     expected = {
-        **dict.fromkeys(SHARED.subscriptions.values(), ShareLimits(1000, 3)),
-        **dict.fromkeys(ONE.subscriptions.values(), ShareLimits(1500.5, 4)),
-        **dict.fromkeys(TWO.subscriptions.values(), ShareLimits(2000, None)),
+        **dict.fromkeys(SHARED.subscriptions.values(), (1000, 3)),
+        **dict.fromkeys(ONE.subscriptions.values(), (1500.5, 4)),
+        **dict.fromkeys(TWO.subscriptions.values(), (2000, None)),
     }
-    assert {name: SETTINGS.share_limits(name) for name in expected} == expected and len(expected) == 5
-    assert {name: SETTINGS.lease_ms(name) for name in expected} == {name: had.lock_ms for name, had in expected.items()}
-    assert SETTINGS.lease_ms("q") == 500
-    for name in ("audit", "billing", "billing.eu", "metrics"):  # no subscription has that name
-        assert SETTINGS.share_limits(name) == ShareLimits(None, None) and SETTINGS.lease_ms(name) is None
+    assert len(expected) == 5
+    expected |= {"q": (500, 6)}
+    expected |= dict.fromkeys(("audit", "billing", "billing.eu", "metrics"), (None, None))  # no subscription's name
+    assert {name: (SETTINGS.lease_ms(name), SETTINGS.max_attempts(name)) for name in expected} == expected
 
 
 def test_the_session_timeout_is_the_one_in_force() -> None:
@@ -47,10 +46,10 @@ def test_the_session_timeout_is_the_one_in_force() -> None:
     assert usual.session_timeout_ms("new") == scenario.consumer_session_timeout_ms
 
 
-@pytest.mark.parametrize("value", [".inf", ".nan", "-1", "1" + "0" * 400, "true_or_so", "[1]", "null"])
+@pytest.mark.parametrize("value", [".inf", ".nan", "-1", "1" + "0" * 400, "true_or_so", "[1]", "null", "true"])
 def test_a_value_that_is_no_setting_is_not_told(value: str) -> None:
-    settings = ScenarioSettings(f"queues: [{{name: q, config: {{lease_ms: {value}}}}}]")
-    assert settings.lease_ms("q") is None
+    settings = ScenarioSettings(f"queues: [{{name: q, config: {{lease_ms: {value}, max_attempts: {value}}}}}]")
+    assert settings.lease_ms("q") is settings.max_attempts("q") is None
 
 
 @pytest.mark.parametrize("value", ["!!bool zz", "!!timestamp zz", "!!int ''", "!!float ''", "!!binary zz", "!!set 1"])
