@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from app.environment.paths import sessions_folder
@@ -59,10 +59,11 @@ class Library:
 
 
 def start_of(metadata: Metadata) -> datetime | None:
-    """When a session began, in the time zone of this computer; None if that cannot be read."""
+    """When a session began, in this computer's time zone; None if that cannot be read. Without a zone it is UTC."""
     try:
-        return datetime.fromisoformat(metadata.started_at).astimezone()
-    except ValueError:
+        began = datetime.fromisoformat(metadata.started_at)
+        return (began if began.tzinfo else began.replace(tzinfo=UTC)).astimezone()
+    except (ValueError, OverflowError):
         return None
 
 

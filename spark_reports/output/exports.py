@@ -38,7 +38,7 @@ def dated(table: pa.Table, name: str, started_at: object) -> pa.Table:
     try:
         began = datetime.fromisoformat(str(started_at))
         began = began.astimezone(UTC) if began.tzinfo else began.replace(tzinfo=UTC)  # not this machine's zone
-    except ValueError:
+    except (ValueError, OverflowError):
         began = None
     for column in moments(name, table.column_names):
         index = table.column_names.index(column)

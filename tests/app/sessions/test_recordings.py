@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -13,7 +15,7 @@ from PySide6.QtCore import Qt
 from app.cli.main import main
 from app.commands.recordings import RecordingHandlers
 from app.environment.exits import Exit
-from app.sessions.library import Library
+from app.sessions.library import Library, start_of
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.recording import metadata as meta
@@ -91,6 +93,17 @@ def test_sessions_are_listed_by_their_beginning(recorded: Hand, tmp_path: Path) 
         meta.write_metadata(tmp_path / "all" / name, msgspec.structs.replace(metadata, started_at=started))
     entries = Library(tmp_path / "all").entries()
     assert [entry.folder.name for entry in entries] == ["third", "second", "first"]
+
+
+def test_a_beginning_without_a_zone_is_utc_and_one_beyond_all_years_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "EET-2")
+    time.tzset()
+    try:
+        starts = [start_of(meta.Metadata(started_at=at)) for at in ("2026-01-01T10:00:00", "9999-12-31T23:59:59+00:00")]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert starts == [datetime(2026, 1, 1, 10, tzinfo=UTC), None]
 
 
 def test_what_a_crash_left_open_can_be_sent_away_for_good(recorded: Hand) -> None:

@@ -97,7 +97,7 @@ def test_each_moment_has_a_time_of_day_beside_it(monkeypatch: pytest.MonkeyPatch
     finally:
         monkeypatch.undo()
         time.tzset()
-    for unknown in (None, "", "soon"):
+    for unknown in (None, "", "soon", "9999-12-31T23:59:59-02:00"):
         assert dated(table, "markers", unknown)["time_at"].to_pylist() == [None] * 3
     heat = pa.table({"start_ns": [0], "from_ns": [0]})
     assert dated(heat, "latency_heat", "2026-11-22").column_names == ["start_ns", "start_at", "from_ns"]
