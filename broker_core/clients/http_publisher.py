@@ -101,10 +101,11 @@ class HttpPublisher:
             self._on_created(published.created_partitions)
         refused = []
         for sent, found in zip(records, published.messages, strict=True):
-            if found.possibly_stored is True:
-                raise BrokerError(ErrorCode[found.status], f"a message for {self._topic}", possibly_stored=True)
             if found.status in ErrorCode.__members__:
                 refused.append(sent)
             else:
                 self._on_placed(found)
+        for found in published.messages:
+            if found.possibly_stored is True:
+                raise BrokerError(ErrorCode[found.status], f"a message for {self._topic}", possibly_stored=True)
         return refused

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from broker_core import BrokerError, BrokerHost, ErrorCode, HttpBroker
+from broker_core import BrokerError, BrokerHost, ErrorCode, HttpBroker, HttpPublisher
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.operations.queues import PurgeQueue
 from broker_core.operations.request import Request
@@ -98,6 +98,20 @@ def test_a_broker_that_asks_for_a_wait_is_given_it():
     with answering(late) as (url, asked):
         assert told(url, ListTopics()).code is ErrorCode.THROTTLED
         assert len(asked) == 1, "who has no such time does not begin to wait"
+
+
+def test_what_is_stored_behind_a_message_that_may_be_is_told_too():
+    lost = '{"status":"REQUEST_TIMED_OUT","partition":null,"offset":null,"possibly_stored":true}'
+    stored = '{"status":"stored","partition":0,"offset":4}'
+    answer = response("200 OK", f'{{"count":2,"failed":1,"messages":[{lost},{stored}]}}'.encode())
+    offsets: list[int | None] = []
+    with answering(answer) as (url, _asked), HttpBroker(url) as broker:
+        publisher = HttpPublisher(broker, "orders", on_placed=lambda placed: offsets.append(placed.offset))
+        publisher.send(b"one")
+        publisher.send(b"two")
+        with pytest.raises(BrokerError) as failed:
+            publisher.flush()
+    assert failed.value.possibly_stored and offsets == [4]
 
 
 def test_what_may_be_done_already_is_not_repeated_after_a_wait_either():
