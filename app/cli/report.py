@@ -54,7 +54,8 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
                 progress.stop()
     except KeyboardInterrupt:
         job.cancel()
-        print("brokerscope: the report was cancelled; nothing was written.", file=sys.stderr)
+        written = ", but it was already written" if job.written else "; nothing was written"
+        print(f"brokerscope: the report was cancelled{written}.", file=sys.stderr)
         return Exit.INTERRUPTED
     except ReportNotMade as error:
         print(f"brokerscope: {error}", file=sys.stderr)

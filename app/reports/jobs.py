@@ -33,7 +33,7 @@ def _written(page: str, outcome: Outcome) -> str:
     if outcome.problems:
         return tr("Written to {page}; the recording is incomplete: {problem}", page=page, problem=outcome.problems[0])
     if outcome.failed:
-        return tr("Written to {page}; {problem}", page=page, problem=outcome.failed[0])
+        return tr("Written to {page}; {problem}", page=page, problem=" ".join(outcome.failed))
     if outcome.not_hold:
         count = len(outcome.not_hold)
         words = tr("1 assertion does not hold") if count == 1 else tr("{count} assertions do not hold", count=count)

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -42,9 +43,11 @@ class ReportProcess:
         self._offered = warm
         self._warm: WarmSpark | SharedSpark | None = None  # while it makes the report
         self._arguments = [*(sys.executable, "-m", "spark_reports.jobs.job"), *arguments_of(request)]
+        self._ends = threading.Lock()  # what was given back makes the report of another, and is not to be closed
         self._request = request
         self._process: subprocess.Popen[str] | None = None
         self.cancelled = False
+        self.written = False  # the page is in its place
         self.outcome = Outcome()
 
     def run(self, progress: Progress) -> Path:
@@ -57,10 +60,9 @@ class ReportProcess:
             raise ReportNotMade(missing)
         try:
             self._request.check()
+            seal(self._request.session)
         except ReportError as error:
             raise ReportNotMade(str(error)) from error
-        try:
-            seal(self._request.session)
         except BrokerError as error:
             raise ReportNotMade(str(error), code=exit_of(error)) from error
         if (warm := self._offered) is not None and warm.take():
@@ -69,8 +71,9 @@ class ReportProcess:
                 last = {} if self.cancelled else self._follow(warm.lines(self._request), progress)
                 return self._page(last, None, warm.log())
             finally:
-                self._warm = None
-                warm.give_back()
+                with self._ends:
+                    self._warm = None
+                    warm.give_back()
         # The job's standard error goes to a file: a pipe without a reader would stop it.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             self._process = process = subprocess.Popen(
@@ -86,9 +89,11 @@ class ReportProcess:
         return self._page(last, code, whole)
 
     def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
-        if "report" in last:
+        if self.written:
             self.outcome = Outcome.of(last)
-        if "report" in last and (self.cancelled or code in (None, self.outcome.code)):
+            if log := _keep(_read(self.outcome.log)):
+                self.outcome = self.outcome._replace(failed=(*self.outcome.failed, f"The log is {log}."), log=log)
+        if self.written and (self.cancelled or code in (None, self.outcome.code)):
             return Path(last["report"])  # in its place, even if it was cancelled after that
         if self.cancelled:
             raise ReportNotMade("The report was cancelled; nothing was written.")
@@ -110,14 +115,16 @@ class ReportProcess:
                 continue
             if isinstance(said, dict):
                 last = said
+                self.written = "report" in said
                 if "fraction" in said:
                     progress(said)
         return last
 
     def cancel(self) -> None:
         self.cancelled = True
-        if (warm := self._warm) is not None:
-            warm.close()
+        with self._ends:
+            if self._warm is not None:
+                self._warm.close()
         end_process(self._process)
 
 

@@ -66,7 +66,7 @@ class Making:
             self._cancellation.check()
         out, outcome = request.out.resolve(), report.outcome
         if outcome.failed:
-            outcome = outcome._replace(failed=(*outcome.failed, f"The log is {self._log}."))
+            outcome = outcome._replace(log=str(self._log))
         return str(out / REPORT if "html" in request.formats else out), outcome
 
     @contextlib.contextmanager

@@ -10,16 +10,17 @@ CANCELLED_CODE: Final = 130  # as a shell says it of a program that was interrup
 
 
 class Outcome(NamedTuple):
-    """Sentences: `problems` of the sessions, assertions that held or do `not_hold`, and what `failed`."""
+    """Sentences: `problems` of the sessions, assertions that held or do `not_hold`, what `failed`; `log` says more."""
 
     problems: tuple[str, ...] = ()
     not_hold: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    log: str = ""
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Outcome:
-        return cls(*(tuple(told.get(name, ())) for name in cls._fields))
+        return cls._make([*(tuple(told.get(name, ())) for name in cls._fields[:-1]), told.get("log", "")])
 
     @property
     def code(self) -> int:
@@ -28,8 +29,8 @@ class Outcome(NamedTuple):
             NOT_WHOLE_CODE if self.problems else NOT_HELD_CODE if self.not_hold else PARTLY_CODE if self.failed else 0
         )
 
-    def told(self) -> dict[str, list[str]]:
-        return {name: list(said) for name, said in self._asdict().items() if said}
+    def told(self) -> dict[str, Any]:
+        return {name: said for name, said in self._asdict().items() if said}
 
     def lines(self) -> list[str]:
         return [*self.problems, *self.failed, *self.held, *self.not_hold]

@@ -100,6 +100,44 @@ def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(
     assert log.read_text() == "java.io.IOException: disk"
 
 
+def test_the_log_of_a_part_that_failed_is_kept_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The next job, or the end of a kept Spark, takes the job's own file away."""
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    monkeypatch.setattr("app.reports.process.logs_folder", lambda: tmp_path / "logs")
+    (tmp_path / "job.log").write_text("AnalysisException: no such column")
+    last = {"report": "/out/report.html", "failed": ["The part Lag is left out."], "log": str(tmp_path / "job.log")}
+    monkeypatch.setattr(JOB, lambda *_, **__: Ended([json.dumps(last)], 1))
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 1
+    (log,) = (tmp_path / "logs").iterdir()
+    assert log.read_text() == "AnalysisException: no such column"
+    said = capsys.readouterr()
+    assert said.err == f"brokerscope: The part Lag is left out.\nbrokerscope: The log is {log}.\n"
+    assert said.out == "/out/report.html\n"
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ('{"report": "/out/report.html"}', "the report was cancelled, but it was already written."),
+        ('{"stage": "Writing the files", "fraction": 0.9}', "the report was cancelled; nothing was written."),
+    ],
+)
+def test_ctrl_c_says_whether_the_report_was_written(
+    last: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupted(Ended):
+        def wait(self, *_: Any) -> int:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    monkeypatch.setattr("app.reports.process.end_process", lambda _process: None)
+    monkeypatch.setattr(JOB, lambda *_, **__: Interrupted([last], 0))
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == f"brokerscope: {said}"
+
+
 def test_each_assertion_has_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

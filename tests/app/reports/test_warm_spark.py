@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,35 @@ def test_a_report_that_is_cancelled_leaves_another_that_the_kept_process_makes(w
     ended.run(lambda _progress: None)
     assert ReportProcess(Request(Path("/sessions/a"), Path("/out")), warm).run(cancelled).parent.name == "2"
     warm.close()
+
+
+def test_what_was_given_back_is_not_closed_by_a_report_that_is_cancelled_as_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may make the report of another by then."""
+    done: list[str] = []
+    closing, given_back = threading.Event(), threading.Event()
+
+    class Kept(WarmSpark):
+        def lines(self, request: Request) -> Iterator[str]:
+            yield '{"report": "/out/report.html", "fraction": 1.0}'
+            closing.wait(10)
+
+        def close(self) -> None:
+            closing.set()
+            given_back.wait(0.2)
+            done.append("closed")
+
+        def give_back(self) -> None:
+            done.append("given back")
+            given_back.set()
+
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    process = ReportProcess(Request(Path("/sessions/a"), Path("/out")), Kept())
+    cancelling = threading.Thread(target=process.cancel)
+    process.run(lambda _progress: cancelling.start())
+    cancelling.join(10)
+    assert done.index("given back") == len(done) - 1
 
 
 def test_only_one_report_at_a_time(warm: WarmSpark) -> None:

@@ -279,7 +279,7 @@ class Making:
         log.write_text("Traceback")
 
     def make(self):
-        return "/out", Outcome(failed=tuple(sys.argv[3:]))
+        return "/out", Outcome(failed=tuple(sys.argv[3:]), log="/tmp/log" if sys.argv[3:] else "")
 
 job.Making = Making
 sys.exit(job.main([sys.argv[1], "--out", sys.argv[2]]))
@@ -289,7 +289,9 @@ sys.exit(job.main([sys.argv[1], "--out", sys.argv[2]]))
 def test_the_log_stays_where_a_part_failed_and_is_named(tmp_path: Path, work: Path) -> None:
     for failed, code, left in (((), 0, []), (("The part Lag is left out.",), 1, ["Traceback"])):
         command = [sys.executable, "-c", _WITH_OUTCOME, tmp_path, tmp_path / "out", *failed]
-        assert subprocess.run(command, stdin=subprocess.PIPE, capture_output=True, check=False).returncode == code
+        ended = subprocess.run(command, stdin=subprocess.PIPE, capture_output=True, check=False)
+        told = {"failed": list(failed), "log": "/tmp/log"} if failed else {}
+        assert (ended.returncode, json.loads(ended.stdout.splitlines()[-1])) == (code, {"report": "/out", **told})
         assert [path.read_text() for path in work.iterdir()] == left
 
 
@@ -304,4 +306,4 @@ def test_what_failed_is_told_with_the_place_of_the_log(tmp_path: Path, monkeypat
     making = Making(request, tmp_path, log, progress, Cancellation())
     running: Any = SimpleNamespace(conf=SimpleNamespace(set=lambda *_: None), sparkContext=None)
     page, outcome = making.make(lambda: running)
-    assert Path(page).exists() and outcome.failed == ("The part Lag is left out.", f"The log is {log}.")
+    assert Path(page).exists() and (outcome.failed, outcome.log) == (("The part Lag is left out.",), str(log))

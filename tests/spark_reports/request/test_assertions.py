@@ -140,7 +140,7 @@ def test_each_verdict_is_one_sentence(assertion: str, sentence: str) -> None:
 def test_what_holds_is_told_too_and_changes_no_code() -> None:
     outcome = Outcome(held=("a holds.",))
     assert (outcome.code, outcome.lines()) == (0, ["a holds."])
-    torn = Outcome(("p",), ("b does not hold.",), ("a holds.",))
+    torn = Outcome(("p",), ("b does not hold.",), ("a holds.",), log="/tmp/log")
     assert Outcome.of({"report": "/out", **torn.told()}) == torn
     assert torn.lines() == ["p", "a holds.", "b does not hold."]
 
