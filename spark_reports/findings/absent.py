@@ -141,13 +141,16 @@ def _kept_out(episode: Episode, client: str) -> str:
     if not others or not episode.reader.is_work_known:
         return ""
     each_s = float(np.mean([member.each_s(episode.reader.all_buckets) for member in others]))
-    needed = episode.reader.shared(episode.came_per_s, each_s, len(others))
-    until = (
-        f"keep it out until then: the others would be busy {text.share(needed)} at the most."
-        if needed < SPARE
-        else "until then it must stay: the others could not do its part as well."
-    )
-    return f"Find out why it is away again and again; {until}"
+    meanwhile = until_mended(episode, "keep it out until then", each_s, len(others))
+    return f"Find out why it is away again and again; {meanwhile}"
+
+
+def until_mended(episode: Episode, without_it: str, each_s: float, others: int) -> str:
+    """Whether to go `without_it` until it is mended, if `others` that need `each_s` for a message can do what came."""
+    needed = episode.reader.shared(episode.came_per_s, each_s, others)
+    if needed < SPARE:
+        return f"{without_it}: the others would be busy {text.share(needed)} at the most."
+    return "until then it must stay: the others could not do its part as well."
 
 
 def _total(stretches: list[tuple[int, int]]) -> int:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spark_reports import text
-from spark_reports.findings.absent import absent, nobody, unread
+from spark_reports.findings.absent import absent, nobody, unread, until_mended
 from spark_reports.findings.episodes import LATE_MESSAGES, LATE_S, SHOWN, Cause, Episode, ends
 from spark_reports.findings.evidence import FULL, SPARE, UNEVEN, key_of, runs
 from spark_reports.findings.finding import INCIDENT
@@ -110,19 +110,14 @@ def _slow_one(episode: Episode) -> Cause | None:
             return None
     elif episode.came_per_s * usual_s > len(each) * JUST_ENOUGH:
         return None  # as quick as the others, it would not have been enough
-    needed = reader.shared(episode.came_per_s, usual_s, len(each) - 1)
-    until = (
-        f"Until then remove it: the others would be busy {text.share(needed)} at the most."
-        if needed < SPARE
-        else "Until then it must stay: the others could not do its part as well."
-    )
     return Cause(
         "slow-reader",
         f"{slow} holds {reader.name} back: {_ms(each[slow])} a message, the others {_ms(usual_s)}",
         "What waits is on its partitions."
         if reader.is_group
         else f"As quick as the others, it would keep up: {text.per_second(episode.came_per_s)} came.",
-        f"Find out why a message takes it longer, and make it as quick. {until}",
+        "Find out why a message takes it longer, and make it as quick. "
+        + until_mended(episode, "until then remove it", usual_s, len(each) - 1).capitalize(),
         who=slow,
     )
 
@@ -364,13 +359,11 @@ def _waited_for_transaction(episode: Episode) -> Cause | None:
     mine: list[Row] = [
         row
         for row in episode.reader.rows("stable_waits")
-        if row["from_ns"] <= episode.to_ns and row["to_ns"] >= episode.from_ns
+        if row["from_ns"] <= episode.to_ns and row["to_ns"] >= episode.from_ns and row["waited_ns"] >= LATE_S * 1e9
     ]
     if not mine:
         return None
     row = max(mine, key=lambda each: each["waited_ns"])
-    if row["waited_ns"] < LATE_S * 1e9:
-        return None
     return Cause(
         "open-transaction",
         f"{episode.reader.name} waited {text.duration(row['waited_ns'])} for the transaction {row['transactional_id']}",

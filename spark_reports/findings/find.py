@@ -53,8 +53,7 @@ def find(
     """
     evidence = Evidence(made, scale, ScenarioSettings(scenario), whole=whole)
     finders = (*_FINDERS, *(() if scale.is_moment else _OVER_TIME), *_CHANGES)
-    found = [finding for finder in finders for finding in finder(evidence)]
-    found = [finding for finding in found if finding.section in parts]
+    found = [finding for finder in finders for finding in finder(evidence) if finding.section in parts]
     # What others name with its cause is not told once more.
     named = sum(one.harm.lost for one in found if one.kind != LOST)
     return by_harm([one for one in found if one.kind != LOST or one.harm.lost > named])

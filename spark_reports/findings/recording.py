@@ -39,8 +39,7 @@ def reconciled(evidence: Evidence) -> Iterator[Finding]:
 
 def recorded(evidence: Evidence) -> Iterator[Finding]:
     rows = evidence.rows["recording"]
-    missing = sum(row["missing"] for row in rows)
-    doubled = sum(row["doubled"] for row in rows)
+    missing, doubled = (sum(row[name] for row in rows) for name in ("missing", "doubled"))
     if missing:
         first = next(row for row in rows if row["missing"])
         yield Finding(

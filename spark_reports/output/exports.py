@@ -42,11 +42,8 @@ def dated(table: pa.Table, name: str, started_at: object) -> pa.Table:
         began = None
     for column in moments(name, table.column_names):
         index = table.column_names.index(column)
-        if began is None:
-            times = pa.nulls(table.num_rows, _TIME)
-        else:
-            after_us = pc.divide(table.column(index), 1_000).cast(pa.duration("us"))
-            times = pc.add(pa.scalar(began, _TIME), after_us)
+        after_us = pc.divide(table.column(index), 1_000).cast(pa.duration("us"))
+        times = pc.add(pa.scalar(began, _TIME), after_us)
         table = table.add_column(index + 1, pa.field(column.removesuffix("_ns") + AT, _TIME), times)
     return table
 

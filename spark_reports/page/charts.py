@@ -245,17 +245,15 @@ def _without(from_ns: int, to_ns: int, gaps: Rows) -> Iterator[tuple[int, int]]:
 def _busy(scale: Scale, rows: Rows, consumers: Rows) -> list[dict[str, Any]]:
     by_client = grouped(rows, "group", "client")
     several = len(grouped(consumers, "group")) > 1
-    found = []
-    for group, client in sorted(grouped(consumers, "group", "client"))[:LAG_ROWS]:
-        mine = by_client.get((group, client), [])
-        found.append(
-            {
-                "name": f"{text.isolated(group or 'no group')} · {text.isolated(client)}" if several else client,
-                "busy": [round(min(share, 1.0), 3) for share in _shares(scale, mine, "busy_ns")],
-                "in_hand": [round(value or 0, 2) for value in _dense(scale, mine, "in_hand")],
-            }
-        )
-    return found
+    return [
+        {
+            "name": f"{text.isolated(group or 'no group')} · {text.isolated(client)}" if several else client,
+            "busy": [round(min(share, 1.0), 3) for share in _shares(scale, mine, "busy_ns")],
+            "in_hand": [round(value or 0, 2) for value in _dense(scale, mine, "in_hand")],
+        }
+        for group, client in sorted(grouped(consumers, "group", "client"))[:LAG_ROWS]
+        for mine in [by_client.get((group, client), [])]
+    ]
 
 
 def _queues(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str, Any]]:

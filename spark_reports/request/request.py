@@ -43,9 +43,8 @@ class Request(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", type=Path, metavar="DIR", help="the folder of a recorded session")
-    parser.add_argument(
-        "others", type=Path, nargs="*", metavar="MORE", help=argparse.SUPPRESS
-    )  # to be refused in a sentence
+    # To be refused in a sentence.
+    parser.add_argument("others", type=Path, nargs="*", metavar="MORE", help=argparse.SUPPRESS)
     parser.add_argument(
         "--out",
         required=True,

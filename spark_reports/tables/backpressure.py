@@ -36,10 +36,10 @@ def backpressure(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def series(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
-    waits = _blocked(blocks, "topic")
     turned_away = rollup.filter(pl.col("kind").is_in(_TURNED_AWAY)).group_by("topic").agg(_messages(_TURNED_AWAY))
     return (
-        waits.join(turned_away, on="topic", how="full", coalesce=True)
+        _blocked(blocks, "topic")
+        .join(turned_away, on="topic", how="full", coalesce=True)
         .with_columns(pl.exclude("topic").fill_null(0))
         .sort("blocked_ns", "topic", descending=[True, False])
     )
@@ -82,7 +82,6 @@ BLOCKERS_SCHEMA = (
     "rejected BIGINT, dropped BIGINT, evicted BIGINT"
 )
 _NO_ROOM = ("rejected", "dropped", "evicted")
-_SLOWEST = r"slowest reader (.+)$"
 #: The broker tells the reason in its sentence alone (`flow/gate.py`, `broker/schemas.py`): a field of the event would
 #: change what recordings hold, and those that there are lack it.
 _REASONS = {
@@ -104,7 +103,7 @@ def _reason() -> pl.Expr:
 
 def _blocker() -> pl.Expr:
     """The reader that was furthest behind, where the cause names one."""
-    return pl.col("cause").str.extract(_SLOWEST, 1).fill_null("")
+    return pl.col("cause").str.extract(r"slowest reader (.+)$", 1).fill_null("")
 
 
 def blockers(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:

@@ -65,8 +65,7 @@ def groups(
 
 REBALANCES_SCHEMA = (
     "`group` STRING, started_ns BIGINT, ended_ns BIGINT, pause_ns BIGINT, finished BOOLEAN, cause STRING, "
-    "generation_before INT, generation_after INT, partitions INT, moved INT, kept INT, stopped INT, "
-    "changed INT"
+    "generation_before INT, generation_after INT, partitions INT, moved INT, kept INT, stopped INT, changed INT"
 )
 _STEPS = ("rebalance_started", "rebalance_completed", "partitions_revoked")
 

@@ -26,7 +26,7 @@ groups:
 
 
 def test_a_subscription_has_the_limits_of_its_reader_whatever_dots_are_in_names() -> None:
-    expected = {
+    expected: dict[str, tuple[float | None, float | None]] = {
         **dict.fromkeys(SHARED.subscriptions.values(), (1000, 3)),
         **dict.fromkeys(ONE.subscriptions.values(), (1500.5, 4)),
         **dict.fromkeys(TWO.subscriptions.values(), (2000, None)),
