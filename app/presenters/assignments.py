@@ -97,7 +97,7 @@ def read_until_ns(span: Span, now_ns: int) -> int:
     """Up to when its owner has read; `now_ns` while it does."""
     if span.end_ns is None or span.reads_on:
         return now_ns
-    return max(span.end_ns, span.read_until_ns or 0)
+    return max(span.end_ns, span.last_late_read_ns or 0)
 
 
 def told(spans: tuple[Span, ...]) -> str:
@@ -115,8 +115,10 @@ def span_text(span: Span) -> str:
     end = session_time(span.end_ns)
     if span.reads_on:
         return tr("{start} to {end}, reads on until its next heartbeat", start=start, end=end)
-    if span.read_until_ns is not None:
-        return tr("{start} to {end}, read on until {time}", start=start, end=end, time=session_time(span.read_until_ns))
+    if span.last_late_read_ns is not None:
+        return tr(
+            "{start} to {end}, read on until {time}", start=start, end=end, time=session_time(span.last_late_read_ns)
+        )
     return tr("{start} to {end}", start=start, end=end)
 
 

@@ -23,6 +23,7 @@ from app.sessions.history.series import (
     received,
     sent,
 )
+from broker_core.groups.states import REBALANCING
 from broker_core.messages import grouped
 from broker_core.queues.subscription import subscription_name
 from broker_core.snapshots import (
@@ -61,20 +62,18 @@ from widgets.i18n import tr
 
 RINGS_MAX = 24
 PRODUCERS_MAX = 96
-REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance", "Reconciling"})
+
+GroupOffsets = tuple[GroupView, dict[int, OffsetView]]  # of one topic, by partition
 
 
-Reader = tuple[GroupView, dict[int, OffsetView]]
-
-
-def _readers(groups: Iterable[GroupView]) -> dict[str, list[Reader]]:
-    found: dict[str, list[Reader]] = {}
+def _groups_by_topic(groups: Iterable[GroupView]) -> dict[str, list[GroupOffsets]]:
+    found: dict[str, list[GroupOffsets]] = {}
     for group in groups:
-        stands: dict[str, dict[int, OffsetView]] = {name: {} for name in group.topics}
-        for at in group.offsets:
-            stands.setdefault(at.topic, {})[at.partition] = at
-        for topic, ats in stands.items():
-            found.setdefault(topic, []).append((group, ats))
+        offsets_by_topic: dict[str, dict[int, OffsetView]] = {name: {} for name in group.topics}
+        for offset in group.offsets:
+            offsets_by_topic.setdefault(offset.topic, {})[offset.partition] = offset
+        for topic, offsets in offsets_by_topic.items():
+            found.setdefault(topic, []).append((group, offsets))
     return found
 
 
@@ -117,15 +116,17 @@ class _Frame:
     def view(self, running: bool, nodes: tuple[NodeCard, ...]) -> CanvasView:
         snapshot = self._snapshot
         publishing = producers(snapshot, self._series)
-        readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
+        consumers = [actor for actor in snapshot.actors if actor.role == "consumer"]
         queue_names = {queue.name for queue in snapshot.queues}
         seated = {member.client for group in snapshot.groups for member in group.members}
-        bench = [actor for actor in readers if not actor.target and actor.name not in seated]
-        read = _readers(snapshot.groups)
+        bench = [actor for actor in consumers if not actor.target and actor.name not in seated]
+        groups_by_topic = _groups_by_topic(snapshot.groups)
         topics = tuple(
-            self._topic(topic, read.get(topic.name, ())) for topic in snapshot.topics if topic.name not in queue_names
+            self._topic(topic, groups_by_topic.get(topic.name, ()))
+            for topic in snapshot.topics
+            if topic.name not in queue_names
         )
-        groups = tuple(self._group(group, readers) for group in snapshot.groups)
+        groups = tuple(self._group(group, consumers) for group in snapshot.groups)
         queues = tuple(self._queue(queue, snapshot.actors) for queue in snapshot.queues)
         return CanvasView(
             producers=tuple(map(self._producer, publishing[:PRODUCERS_MAX])),
@@ -162,13 +163,13 @@ class _Frame:
             detail=detail + self._window,
         )
 
-    def _topic(self, topic: TopicView, read: Sequence[Reader]) -> TopicBox:
+    def _topic(self, topic: TopicView, groups: Sequence[GroupOffsets]) -> TopicBox:
         lanes = tuple(
             Lane(
                 part.partition,
                 part.start_offset,
                 part.end_offset,
-                tuple(self._lane_group(group, ats.get(part.partition)) for group, ats in read),
+                tuple(self._lane_group(group, offsets.get(part.partition)) for group, offsets in groups),
                 replication(part, topic.min_in_sync, self._snapshot.nodes_gone),
                 placed_words(part, topic.min_in_sync),
             )
@@ -186,25 +187,25 @@ class _Frame:
             schema=topic.schema,
         )
 
-    def _lane_group(self, group: GroupView, at: OffsetView | None) -> LaneGroup:
-        if at is None:
+    def _lane_group(self, group: GroupView, offset: OffsetView | None) -> LaneGroup:
+        if offset is None:
             return LaneGroup(group.name)
         return LaneGroup(
             group.name,
-            None if group.state == NOT_SEEN else at.committed,
-            at.lag,
-            at.owner,
-            max(0, self._owners.hue(at.owner)),
-            self._owners.letter(at.owner),
-            revoked=not at.owner and group.state in REBALANCING,
-            is_at_most=counts_removed((at,), self._compacted),
+            None if group.state == NOT_SEEN else offset.committed,
+            offset.lag,
+            offset.owner,
+            max(0, self._owners.hue(offset.owner)),
+            self._owners.letter(offset.owner),
+            revoked=not offset.owner and group.state in REBALANCING,
+            is_at_most=counts_removed((offset,), self._compacted),
         )
 
-    def _group(self, group: GroupView, readers: list[ActorView]) -> GroupBox:
-        actors = {actor.name: actor for actor in readers}
+    def _group(self, group: GroupView, consumers: list[ActorView]) -> GroupBox:
+        actors = {actor.name: actor for actor in consumers}
         counts = {member.client: self._partitions_of(member, group) for member in group.members}
         # An actor that is on its way into the group is shown there before the coordinator knows it.
-        names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
+        names = [actor.name for actor in consumers if actor.target == group.name or actor.name in counts]
         names += [name for name in counts if name not in actors]
         return GroupBox(
             group.name,
@@ -274,11 +275,11 @@ class _Frame:
         )
         return QueueBox(
             queue.name,
-            queue.ready,
-            queue.delayed,
-            queue.in_flight,
-            queue.dead,
-            tuple(
+            ready=queue.ready,
+            delayed=queue.delayed,
+            in_flight=queue.in_flight,
+            dead=queue.dead,
+            leases=tuple(
                 LeaseRing(
                     f"{queue.name}/{lease.partition}/{lease.offset}",
                     self._left(lease.acquired_ns, lease.deadline_ns),
@@ -288,9 +289,9 @@ class _Frame:
                 )
                 for lease in urgent
             ),
-            workers,
-            self._rate(delivered(queue.name)),
-            self._place_state(queue.name, queue.gate),
+            workers=workers,
+            rate_per_s=self._rate(delivered(queue.name)),
+            gate=self._place_state(queue.name, queue.gate),
             detail=tr(
                 "{acknowledged:,} acknowledged, {redelivered:,} redelivered",
                 acknowledged=queue.acknowledged,
@@ -326,11 +327,12 @@ class _Frame:
                     continue
                 rate = self._rate(delivered(group.name, name))
                 # Cooperative members, and those of the consumer protocol, read on what does not move.
-                owned = any(at.owner for at in group.offsets if at.topic == name)
+                owned = any(offset.owner for offset in group.offsets if offset.topic == name)
                 blocked = group.state in REBALANCING and not owned
                 reason = tr("{name} is rebalancing", name=group.name) if blocked else ""
                 ends = f"topic:{name}", f"group:{group.name}"
-                links.append(Link(*ends, "consume", rate, blocked, reason, group.name in stopped))
+                is_stopped = group.name in stopped
+                links.append(Link(*ends, "consume", rate, blocked=blocked, reason=reason, is_stopped=is_stopped))
         for queue in snapshot.queues:
             name, is_stopped = queue.name, queue.name in stopped
             taken, died = self._rate(delivered(name)), self._rate(dead_lettered(name))
@@ -352,7 +354,8 @@ class _Frame:
             reason += tr(": {slowest} is behind", slowest=gate.slowest)
         reason = reason if blocked else ""
         ends = f"producer:{client.name}", f"{'queue' if target in queue_names else 'topic'}:{target}"
-        return Link(*ends, "publish", self._rate(key), blocked, reason, state == "stopped")
+        is_stopped = state == "stopped"
+        return Link(*ends, "publish", self._rate(key), blocked=blocked, reason=reason, is_stopped=is_stopped)
 
 
 def _node(row: BrokerRow) -> NodeCard:
@@ -367,8 +370,9 @@ def _since(time_ns: int | None) -> str:
 
 
 def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
-    readers = [actor for actor in actors if actor.role != "producer"]
-    return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
+    """The groups and queues all of whose consumers or workers are stopped."""
+    takers = [actor for actor in actors if actor.role != "producer"]
+    return {actor.target for actor in takers} - {actor.target for actor in takers if actor.state != "stopped"}
 
 
 def _rests(excerpt: Excerpt, producers: int) -> tuple[Rest, ...]:

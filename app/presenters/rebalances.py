@@ -55,7 +55,7 @@ class RebalanceCards:
         if known is not None and known.last_seq < events and (known.view, known.gaps) == (view, gaps):
             return known.facts
         facts = self._facts(view, key, tuple(gap.at(events) for gap in gaps if gap.revoked_seq < events), now_ns)
-        last_seq = max((max(gap.revoked_seq, gap.assigned_seq, gap.read_seq) for gap in gaps), default=-1)
+        last_seq = max((max(gap.revoked_seq, gap.assigned_seq, gap.first_read_seq) for gap in gaps), default=-1)
         if view.ended_ns is not None and last_seq < events and all(gap.end_ns is not None for gap in gaps):
             self._ended[key] = _Ended(view, gaps, last_seq, facts)
         return facts

@@ -27,6 +27,8 @@ class GroupState(enum.StrEnum):
     DEAD = "Dead"
 
 
+REBALANCING = frozenset({GroupState.PREPARING, GroupState.COMPLETING, GroupState.RECONCILING})
+
 VALID_PREVIOUS: Mapping[GroupState, frozenset[GroupState]] = {
     GroupState.PREPARING: frozenset(
         {GroupState.EMPTY, GroupState.STABLE, GroupState.COMPLETING, GroupState.RECONCILING}

@@ -24,22 +24,22 @@ _STOPS: dict[str, Loss] = {"crash": "crash", "pause": "pause"}  # faults after w
 
 class Span(NamedTuple):
     """A partition was `owner`'s from `start_ns` to `end_ns`, None while it is. An owner that loses it reads on
-    (`reads_on`) until its next heartbeat; `read_until_ns` is the last time it was given something after that, if any.
+    (`reads_on`) until its next heartbeat; `last_late_read_ns` is the last time it was given something after its end.
     """
 
     owner: str
     start_ns: int
     end_ns: int | None
     reads_on: bool = False
-    read_until_ns: int | None = None
+    last_late_read_ns: int | None = None
 
 
 @dataclass(slots=True)
 class Owned:
     """A time in which a partition was one member's, from its beginning to its end, both with the event that told it.
     Of one that was not seen to begin, only the end is known. Where the partition then had no reader, `lost_ns` is since
-    when and `cause` why; `read_on_*` is the first delivery to the owner after its end, `read_until_ns` the last.
-    `read_*` is when its own reading began. `after` is whose the partition was next.
+    when and `cause` why; `first_late_read_*` is the first delivery to the owner after its end, `last_late_read_ns` the
+    last. `first_read_*` is when its own reading began.
     """
 
     owner: str
@@ -53,35 +53,51 @@ class Owned:
     cause: Loss = ""
     began: bool = True
     came_back: bool = False
-    read_on_seq: int = 0
-    read_on_ns: int = 0
-    read_until_ns: int | None = None
-    read_ns: int | None = None
-    read_seq: int = 0
-    after: Owned | None = field(default=None, compare=False, repr=False)
+    first_late_read_seq: int = 0
+    first_late_read_ns: int = 0
+    last_late_read_ns: int | None = None
+    first_read_ns: int | None = None
+    first_read_seq: int = 0
+    next_owned: Owned | None = field(default=None, compare=False, repr=False)
 
     def at(self, time_ns: int, events: int, is_last: bool) -> Span:
         """The ownership as known at `time_ns`, after `events` events; `is_last` if there was no later owner then."""
         if self.end_ns is None or self.end_seq is None or self.end_seq >= events or self.end_ns > time_ns:
             return Span(self.owner, self.start_ns, None)
         if not is_last:
-            return Span(self.owner, self.start_ns, self.end_ns, read_until_ns=self.read_until_ns)
-        reads_on = self.read_until_ns is not None and self.read_on_seq < events and self.read_on_ns <= time_ns
-        return Span(self.owner, self.start_ns, self.end_ns, reads_on)
+            return Span(self.owner, self.start_ns, self.end_ns, last_late_read_ns=self.last_late_read_ns)
+        reads_on = self.first_late_read_seq < events and self.first_late_read_ns <= time_ns
+        return Span(self.owner, self.start_ns, self.end_ns, self.last_late_read_ns is not None and reads_on)
 
     def gap(self, place: Place) -> Gap:
         """Behind it, where `lost_ns` is set."""
         assert self.lost_ns is not None and self.end_ns is not None and self.end_seq is not None
-        lost = (self.cause, self.lost_ns, self.end_ns, self.end_seq, self.read_until_ns, self.owner, self.came_back)
-        after = self.after
-        found = () if after is None else (after.owner, after.start_ns, after.start_seq, after.read_ns, after.read_seq)
-        return Gap(place, *lost, *found)
+        gap = Gap(
+            place,
+            cause=self.cause,
+            lost_ns=self.lost_ns,
+            revoked_ns=self.end_ns,
+            revoked_seq=self.end_seq,
+            last_late_read_ns=self.last_late_read_ns,
+            owner_before=self.owner,
+            came_back=self.came_back,
+        )
+        if self.next_owned is None:
+            return gap
+        return gap._replace(
+            owner_after=self.next_owned.owner,
+            assigned_ns=self.next_owned.start_ns,
+            assigned_seq=self.next_owned.start_seq,
+            first_read_ns=self.next_owned.first_read_ns,
+            first_read_seq=self.next_owned.first_read_seq,
+        )
 
 
 class Gap(NamedTuple):
-    """A partition had no reader from `start_ns` to `end_ns`, because of `cause`, "" for a revocation. `last_ns` is the
-    last delivery to the old owner after that, None without one. `assigned_ns` is None without another owner, `read_ns`
-    until that has read; `*_seq` number the events that told it. `came_back`: to a static member, without a rebalance.
+    """A partition had no reader from `start_ns` to `end_ns`, because of `cause`, "" for a revocation.
+    `last_late_read_ns` is the last delivery to the old owner after that, None without one. `assigned_ns` is None
+    without another owner, `first_read_ns` until that has read; `*_seq` number the events that told it. `came_back`: to
+    a static member, without a rebalance.
     """
 
     place: Place
@@ -89,30 +105,31 @@ class Gap(NamedTuple):
     lost_ns: int
     revoked_ns: int
     revoked_seq: int
-    last_ns: int | None
+    last_late_read_ns: int | None
     owner_before: str
     came_back: bool
     owner_after: str | None = None
     assigned_ns: int | None = None
     assigned_seq: int = 0
-    read_ns: int | None = None
-    read_seq: int = 0
+    first_read_ns: int | None = None
+    first_read_seq: int = 0
 
     def at(self, events: int) -> Gap:
         """The gap as known after the first `events` of the session."""
         assigned_ns = self.assigned_ns if self.assigned_seq < events else None
-        read_ns = self.read_ns if self.read_seq < events else None
-        return self._replace(assigned_ns=assigned_ns, read_ns=read_ns)
+        first_read_ns = self.first_read_ns if self.first_read_seq < events else None
+        return self._replace(assigned_ns=assigned_ns, first_read_ns=first_read_ns)
 
     @property
     def start_ns(self) -> int:
         """The last read. Until there is another owner, it is not known whether the old one reads on."""
-        return self.lost_ns if self.last_ns is None or self.assigned_ns is None else max(self.lost_ns, self.last_ns)
+        late_ns = None if self.assigned_ns is None else self.last_late_read_ns
+        return self.lost_ns if late_ns is None else max(self.lost_ns, late_ns)
 
     @property
     def end_ns(self) -> int | None:
         """The next read; None while there is no owner."""
-        return self.assigned_ns if self.read_ns is None else self.read_ns
+        return self.assigned_ns if self.first_read_ns is None else self.first_read_ns
 
     def lasted_ns(self, time_ns: int) -> int:
         """How long the gap lasted; an open one lasts until `time_ns`."""
@@ -159,11 +176,10 @@ class Ownership:
         self._gaps: dict[Rebalance, list[tuple[Place, Owned]]] = {}  # what they are behind
         self._gaps_count = 0
         self._members: dict[tuple[str, str], str] = {}  # clients by group and member id
-        self._ids: dict[tuple[str, str], str] = {}  # the last member id by group and client
         self._lost: dict[tuple[str, str], _Lost] = {}  # by group and member id, until its partitions are revoked
-        self._delivered_ns: dict[Reader, int] = {}
-        self._taken = _Together(lambda owned: owned.after is None)
-        self._given = _Together(lambda owned: owned.read_ns is None and owned.end_ns is None)
+        self._delivered_ns: dict[Reader, int] = {}  # the last time, of members
+        self._taken = _Together(lambda owned: owned.next_owned is None)
+        self._given = _Together(lambda owned: owned.first_read_ns is None and owned.end_ns is None)
 
         self._handlers = {
             EventKind.PARTITIONS_ASSIGNED: self._assigned,
@@ -195,25 +211,25 @@ class Ownership:
 
     def _delivered(self, event: Event) -> None:
         place = (event.group, *event.place)
-        reader = (event.group, event.member or self._ids.get((event.group, event.client), event.client))
-        self._delivered_ns[reader] = event.time_ns
+        reader = (event.group, event.member or event.client)
+        if reader in self._members:
+            self._delivered_ns[reader] = event.time_ns
         for owned in self._taken.beside(reader, place):  # it reads on until its next heartbeat
-            if owned.read_until_ns is None:
-                owned.read_on_ns, owned.read_on_seq = event.time_ns, event.seq
-            owned.read_until_ns = event.time_ns
+            if owned.last_late_read_ns is None:
+                owned.first_late_read_ns, owned.first_late_read_seq = event.time_ns, event.seq
+            owned.last_late_read_ns = event.time_ns
         for owned in self._given.beside(reader, place):
             waited = event.published_ns is not None and event.published_ns <= owned.start_ns
-            owned.read_ns, owned.read_seq = event.time_ns if waited else owned.start_ns, event.seq
+            owned.first_read_ns, owned.first_read_seq = event.time_ns if waited else owned.start_ns, event.seq
 
     # -- members
 
     def _joined(self, event: Event) -> None:
         replaced = (event.group, str(event.told.get("replaces", "")))
-        lost = self._lost.pop(replaced, None)
+        lost, silent = self._lost.pop(replaced, None), self._silent(event, replaced)
         if self._members.pop(replaced, None) is not None:
-            self._came_back(event, replaced, lost or self._silent(event, replaced))
+            self._came_back(event, replaced, lost or silent)
         self._members[event.group, event.member_id] = event.client
-        self._ids[event.group, event.client] = event.member_id
 
     def _came_back(self, event: Event, replaced: Reader, lost: _Lost | None) -> None:
         """A static member is back under another id, and has what it had. Nobody read that while it was away."""
@@ -234,7 +250,8 @@ class Ownership:
     def _silent(self, event: Event, member: Reader) -> _Lost | None:
         """Since when a member was not heard of that has left, or is replaced; None if the event does not say."""
         heard_ns = event.told.get("heard_ns")
-        return None if heard_ns is None else _Lost("silence", max(int(heard_ns), self._delivered_ns.get(member, 0)))
+        delivered_ns = self._delivered_ns.pop(member, 0)
+        return None if heard_ns is None else _Lost("silence", max(int(heard_ns), delivered_ns))
 
     def _fault(self, event: Event) -> None:
         of_client = [key for key, client in self._members.items() if client == event.client]
@@ -298,7 +315,7 @@ class Ownership:
                 if last.member == event.member_id:
                     return last  # it keeps what it has, since then
                 last.end_ns, last.end_seq = event.time_ns, event.seq
-            last.after = new
+            last.next_owned = new
         spans.append(new)
         return new
 

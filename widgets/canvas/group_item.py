@@ -100,14 +100,15 @@ class GroupItem(CardBox[GroupBox]):
         self.draw_title(painter, "group", group.name, note, right)
         ground = theme.surface if self.is_rebalancing else ""
         style = state_style(group.state)
-        pill = draw_pill(painter, PAD, 32 if near else 31, style, look, right - PAD, ground)
+        pill_top = 32 if near else 31
+        pill = draw_pill(painter, PAD, pill_top, style, look, right - PAD, ground)
         token = TREND_TOKENS.get(group.trend, "muted") if group.lag else "muted"
         icon = STATE_ICON[look.step] if token != "muted" else 0
         room = right - PAD - pill - 10 - icon
         lag = next((text for text in lag_texts(group, near) if width_of(text, small) <= room), "")
         if not lag:
             return
-        middle = (32 if near else 31) + PILL_H[look.step] / 2
+        middle = pill_top + PILL_H[look.step] / 2
         if icon:
             trend = state_style(group.trend).icon
             draw_icon(painter, trend, theme.colour(token), right - icon, middle - icon / 2, icon, look)

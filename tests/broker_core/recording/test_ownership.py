@@ -50,10 +50,10 @@ class Written:
         detail = {"partitions": [["orders", 3]], "member_id": member or client, **fields.pop("detail", {})}  # type: ignore[dict-item]
         self._events.emit(ns_from_s(at_s), kind, group="g", client=client, detail=detail, **fields)
 
-    def read(self, at_s: float, client: str, published_s: float) -> None:
+    def read(self, at_s: float, client: str, published_s: float, member: str = "") -> None:
         self._events.emit(
             ns_from_s(at_s), EventKind.DELIVERED, topic="orders", partition=3, offset=0, count=1, client=client,
-            group="g", attempt=1, published_ns=ns_from_s(published_s),
+            group="g", attempt=1, published_ns=ns_from_s(published_s), member=member,
         )  # fmt: skip
 
     def rebalance(self, at_s: float, end_s: float, old: str, new: str) -> None:
@@ -121,6 +121,24 @@ def test_members_that_never_come_back_are_forgotten() -> None:
     assert max(len(each._of) for each in (told.ownership._taken, told.ownership._given)) < 200
 
 
+def test_of_members_that_have_left_or_are_replaced_nothing_is_kept() -> None:
+    told = Written()
+    for number in range(20):
+        told.tell(3 * number, EventKind.MEMBER_JOINED, f"pod-{number}")
+        told.read(3 * number + 1, f"pod-{number}", 0)
+        told.tell(3 * number + 2, EventKind.MEMBER_LEFT, f"pod-{number}")
+        told.read(3 * number + 2.5, f"pod-{number}", 0)  # on its way still
+    before = ""
+    for number in range(20):
+        at_s, member = 100 + 2 * number, f"static-{number}"
+        told.tell(at_s, EventKind.MEMBER_JOINED, "static", member, detail={"replaces": before})
+        told.read(at_s + 1, "static", 0, member)
+        before = member
+    held = [each for each in vars(told.ownership).values() if isinstance(each, dict)]
+    kept = {key for each in held for key in each if isinstance(key, tuple) and len(key) == 2}
+    assert kept == {("g", before)}
+
+
 def test_a_gap_ends_with_the_first_fetch_where_messages_waited_for_it() -> None:
     told = Written()
     told.rebalance(0, 1, "", "a")
@@ -131,7 +149,7 @@ def test_a_gap_ends_with_the_first_fetch_where_messages_waited_for_it() -> None:
     told.read(9, "b", 5.5)
     assert told.gap(5) == ("", 5, 8)
     # At that moment nobody knew yet.
-    (then,) = [gap.at(gap.read_seq) for gap in told.ownership.gaps("g", 5 * NS_PER_S)]
+    (then,) = [gap.at(gap.first_read_seq) for gap in told.ownership.gaps("g", 5 * NS_PER_S)]
     assert (then.end_ns, then.lasted_ns(7 * NS_PER_S)) == (6 * NS_PER_S, NS_PER_S)
 
 

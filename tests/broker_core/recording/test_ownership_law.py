@@ -142,5 +142,5 @@ def test_gaps_are_what_the_format_says(steps: list[tuple[str, str, int]]) -> Non
         told = group.ownership.spans(("g", *gap.place), group.now_ns)
         span = next(one for one in reversed(told) if one.end_ns == gap.revoked_ns)
         over = gap.assigned_ns is not None
-        assert span.read_until_ns == (max(gap.read_on_ns, default=None) if over else None)
+        assert span.last_late_read_ns == (max(gap.read_on_ns, default=None) if over else None)
         assert span.reads_on == (bool(gap.read_on_ns) and not over)

@@ -191,6 +191,6 @@ def test_how_long_a_reader_read_on_that_had_lost_its_partition_is_told_by_its_la
     told += [read(3, 1), read(4, 2), read(5, 3), moves(6, EventKind.PARTITIONS_ASSIGNED, "d")]
     owners = folded(table(told), 1)[0].owners
     ((_, gap),) = owners.all_gaps()
-    assert (gap.lost_ns, gap.last_ns, gap.assigned_ns) == (2_000, 5_000, 6_000)
+    assert (gap.lost_ns, gap.last_late_read_ns, gap.assigned_ns) == (2_000, 5_000, 6_000)
     ((_, first), *_) = owners.owned()
-    assert (first.read_on_ns, first.read_until_ns) == (3_000, 5_000)
+    assert (first.first_late_read_ns, first.last_late_read_ns) == (3_000, 5_000)
