@@ -51,17 +51,15 @@ class Parser(argparse.ArgumentParser):
         if self._subparsers is not None:
             self._check_verb(args or [])
         found, rest = super().parse_known_args(args, namespace)
-        rest = self._taken_behind_options(found, rest)
-        if rest:
-            options = [word for word in rest if word.startswith("-")]
-            if not options:
-                self.error(f"{rest[0]!r} is one argument too many")
-            name = options[0].partition("=")[0]
+        dashes = rest.index("--") if "--" in rest else len(rest)
+        if option := next((word for word in rest[:dashes] if word.startswith("-")), ""):
+            name = option.partition("=")[0]
             elsewhere = [verb for verb, parser in self.siblings.items() if name in parser._option_string_actions]
             if elsewhere:
                 self.error(f"there is no {name} here; verbs that have it: {', '.join(elsewhere)}")
             self.error(f"there is no {name} here{meant(name, self._option_string_actions)}")
-        return found, rest
+        self._take_behind_options(found, [*rest[:dashes], *rest[dashes + 1 :]])
+        return found, []
 
     def _get_option_tuples(self, option_string: str) -> Any:
         """What a shortened option may be: `--to` is --to-latest or another of these before it is --topic."""
@@ -69,17 +67,16 @@ class Parser(argparse.ArgumentParser):
         word = option_string.partition("=")[0]
         return [each for each in found if each[1].startswith(f"{word}-")] or found
 
-    def _taken_behind_options(self, found: argparse.Namespace, rest: list[str]) -> list[str]:
-        """What is left of `rest`: argparse gives words behind options to no list of positional arguments."""
+    def _take_behind_options(self, found: argparse.Namespace, words: list[str]) -> None:
+        """argparse gives words behind options to no list of positional arguments."""
         many = next((each for each in self._actions if not each.option_strings and each.nargs == "*"), None)
-        if many is None or any(word.startswith("-") for word in rest):
-            return rest
+        if many is None:
+            return self.error(f"{words[0]!r} is one argument too many") if words else None
         try:
-            values = [self._get_value(many, word) for word in rest]
+            values = [self._get_value(many, word) for word in words]
         except argparse.ArgumentError as error:
             self.error(str(error))
         setattr(found, many.dest, [*getattr(found, many.dest), *values])
-        return []
 
     def _check_verb(self, words: Sequence[str]) -> None:
         verbs = ", ".join(

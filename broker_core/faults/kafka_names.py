@@ -9,8 +9,8 @@ from resources import table
 JOIN: Final = "JoinGroup"
 _NAMES = table("kafka", "names.toml")
 KAFKA_APIS: Final = tuple[str, ...](_NAMES["apis"])
-TO_LEADER: Final = frozenset[str](_NAMES["to_leader"])
-TO_COORDINATOR: Final = frozenset[str](_NAMES["to_coordinator"])
+TO_LEADER: Final = tuple[str, ...](_NAMES["to_leader"])
+TO_COORDINATOR: Final = tuple[str, ...](_NAMES["to_coordinator"])
 RETRIABLE: Final[dict[str, int]] = _NAMES["retriable"]
 FATAL: Final[dict[str, int]] = _NAMES["fatal"]
 KAFKA_ERRORS: Final = {**RETRIABLE, **FATAL}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 Measure = Literal["", "duration", "size", "time"]
@@ -30,8 +31,8 @@ _BYTES = {
     "GiB": 1_073_741_824,
 }
 _NUMBER = re.compile(r"([+-]?)([0-9][0-9,_]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?(\D*)", re.ASCII)
-_CLOCK = re.compile(r"(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-9]{2})(?:\.([0-9]{1,9}))?", re.ASCII)
-_EXACT_DIGITS = 18
+_CLOCK = re.compile(r"(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-5][0-9])(?:\.([0-9]{1,9}))?", re.ASCII)
+_EXACT_BELOW = 10**27  # what the usual precision of Decimal holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +72,13 @@ def value_of(word: str, unit: str = "") -> Value:
     sign, digits, fraction, exponent, own_unit = found.groups()
     unit = unit or own_unit
     digits = digits.replace(",", "").replace("_", "")
-    number: Number
-    if fraction or exponent or len(digits) > _EXACT_DIGITS:
-        number = float(f"{sign}{digits}{fraction or ''}{exponent or ''}")
-    else:
-        number = int(sign + digits)
+    exact = Decimal(f"{sign}{digits}{fraction or ''}{exponent or ''}") * (_NS.get(unit) or _BYTES.get(unit, 1))
+    is_whole = abs(exact) < _EXACT_BELOW and exact == exact.to_integral_value()
+    number: Number = int(exact) if is_whole else float(exact)
     if unit in _NS:
-        return Value(text, number * _NS[unit], "duration")
+        return Value(text, number, "duration")
     if unit in _BYTES:
-        return Value(text, number * _BYTES[unit], "size")
+        return Value(text, number, "size")
     return Value(text) if unit else Value(text, number)
 
 

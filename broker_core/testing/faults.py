@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import contextlib
 import difflib
 import fnmatch
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import count
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -15,6 +14,7 @@ from broker_core.clients.admin import Admin
 from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode, Suppress, must
 from broker_core.faults.client_faults import ClientFault, ClientRequest, Effect, Substitute
+from broker_core.faults.kafka_names import TO_COORDINATOR
 from broker_core.files import BreakableFiles
 from broker_core.listeners.connections import Connections
 from broker_core.operations.faults import BeginFault, EndFault
@@ -22,10 +22,12 @@ from broker_core.operations.groups import HoldMember, KickMember, ReleaseMember
 from broker_core.operations.request import check
 from broker_core.settings import Positive, PositiveNumber, TimeMsOrZero, checked
 
-# Without OffsetFetch: librdkafka 2.16 does not ask again when that is told NOT_COORDINATOR, and reads nothing from then
-# on (its issue 5586).
-_OF_COORDINATOR = ("JoinGroup", "SyncGroup", "Heartbeat", "ConsumerGroupHeartbeat", "OffsetCommit")
-_OF_LEADER = ("Produce", "Fetch")
+_NOT_MOVED = {
+    "OffsetFetch",  # librdkafka 2.16 does not ask again, and reads nothing from then on (its issue 5586)
+    "LeaveGroup",  # a member that leaves asks once
+    *("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),  # of no member
+}
+_OF_MEMBERS = tuple(api for api in TO_COORDINATOR if api not in _NOT_MOVED)
 
 
 class FaultNotMetError(AssertionError):
@@ -61,14 +63,15 @@ class ActiveFault:
 
     def end(self) -> None:
         """End it; the second call does nothing."""
-        self._finish()
-        if self._must_fire and not self.hits:
+        if self._finish() and self._must_fire and not self.hits:
             raise FaultNotMetError(self._why_not())
 
-    def _finish(self) -> None:
+    def _finish(self) -> bool:
+        """Whether it had not ended."""
         end, self._end = self._end, None
         if end is not None:
             end()
+        return end is not None
 
     def told(self) -> str:
         """That it has affected nothing, in words, "" if it has; for the end of a test."""
@@ -173,11 +176,13 @@ class Faults:
 
     def move_leader(self, topic: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
         """The leader of a partition moves: `times` requests each of Produce and Fetch get NOT_LEADER_OR_FOLLOWER."""
-        return self._begin("error", _OF_LEADER, error="NOT_LEADER_OR_FOLLOWER", topic=topic, times=times, **requests)
+        return self._begin(
+            "error", ("Produce", "Fetch"), error="NOT_LEADER_OR_FOLLOWER", topic=topic, times=times, **requests
+        )
 
     def move_coordinator(self, group: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
         """The coordinator of a group moves: for each API that members use, `times` requests get NOT_COORDINATOR."""
-        return self._begin("error", _OF_COORDINATOR, error="NOT_COORDINATOR", group=group, times=times, **requests)
+        return self._begin("error", _OF_MEMBERS, error="NOT_COORDINATOR", group=group, times=times, **requests)
 
     def duplicate(self, topic: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
         """Messages from a producer without idempotence are stored twice: the reply is lost, and it publishes again."""
@@ -287,10 +292,11 @@ class Faults:
     ) -> ActiveFault:
         host = self._broker.host
         faults, names = host.broker.client_faults, list[str]()
+        given = settings.pop("name", "")
         try:
             for api in apis:
                 # The name of a fault that is over may be given to another one.
-                name = f"{effect}-{api.replace('*', '') or 'all'}-{next(self._numbers)}"
+                name = given or f"{effect}-{api.replace('*', '') or 'all'}-{next(self._numbers)}"
                 request = BeginFault(**{"effect": effect, "api": api, **settings, "name": name})
                 check(request)
 
@@ -312,13 +318,13 @@ class Faults:
         return fault
 
     def _nearest(self, asked: Mapping[str, Any]) -> str:
-        """Names the existing topics, clients or groups most similar to the one requested."""
+        """Names the existing topics, clients or groups most similar to the one requested; "" if the broker is down."""
         broker = self._broker
-        there = {
-            "topic": broker.admin.topics(),
-            "group": broker.admin.groups(),
-            "client": tuple(dict.fromkeys(view.client for view in broker.connections.views())),
-        }
+        there: dict[str, Collection[str]] = {}
+        with _OVER_ALREADY:
+            there["topic"] = broker.admin.topics()
+            there["group"] = broker.admin.groups()
+            there["client"] = dict.fromkeys(view.client for view in broker.connections.views())
         for kind, names in there.items():
             wanted = str(asked.get(kind, ""))
             if wanted and not fnmatch.filter(names, wanted):
@@ -331,9 +337,8 @@ class Faults:
 def warn_of_unmet(faults: list[ActiveFault]) -> None:
     """Warn of those that no request has met, at the end of a test, and forget all."""
     for fault in faults:
-        with contextlib.suppress(BrokerError):  # the broker has crashed
-            if told := fault.told():
-                warnings.warn(told, FaultNotMetWarning, stacklevel=2)
+        if told := fault.told():
+            warnings.warn(told, FaultNotMetWarning, stacklevel=2)
     faults.clear()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -15,9 +16,10 @@ from spark_reports.request.parts import PARTS
 from spark_reports.rows import Rows, Tables, is_unread_time_known
 from spark_reports.text import count, duration, rate
 
-MOST: Final = 200
+MAX_ASSERTIONS: Final = 200
+_UNKNOWN = math.nan  # so is every sum of it
 #: Values by what they are asked of; "" is all of it.
-Values = Mapping[str, float]
+Values = Mapping[str, float]  # `_UNKNOWN` where it is not known
 
 
 class AssertedFigure(NamedTuple):
@@ -58,7 +60,8 @@ def _sum(figure: AssertedFigure, tables: Tables) -> Values:
     found: dict[str, float] = {"": 0}
     for row in _rows(figure, tables):
         for name in {"", row[figure.by]} if figure.by else ("",):
-            found[name] = found.get(name, 0) + sum(row[column] or 0 for column in figure.columns)
+            values = (_UNKNOWN if row[column] is None else row[column] for column in figure.columns)
+            found[name] = found.get(name, 0) + sum(values)
     return found
 
 
@@ -88,17 +91,22 @@ def _percentile(figure: AssertedFigure, tables: Tables) -> Values:
 
 
 def _at_ends(figure: AssertedFigure, tables: Tables) -> dict[str, dict[int, float]]:
-    """By name, the figure's sum at the end of each bucket."""
+    """By name, the figure's sum at the end of each bucket. Before the last one, what is not known has not begun."""
     sums: dict[str, dict[int, float]] = {}
-    for row in _rows(figure, tables):
-        if (value := row[figure.columns[0]]) is not None:
+    rows = _rows(figure, tables)
+    last_ns = max((row["start_ns"] for row in rows), default=0)
+    for row in rows:
+        value = row[figure.columns[0]]
+        if value is None and row["start_ns"] == last_ns:
+            value = _UNKNOWN
+        if value is not None:
             series = sums.setdefault(row[figure.by], {})
             series[row["start_ns"]] = series.get(row["start_ns"], 0) + value
     return sums
 
 
 def _highest(figure: AssertedFigure, tables: Tables) -> Values:
-    return _with_max({name: max(series.values()) for name, series in _at_ends(figure, tables).items()})
+    return _with_max({name: _greatest(series.values()) for name, series in _at_ends(figure, tables).items()})
 
 
 def _last(figure: AssertedFigure, tables: Tables) -> Values:
@@ -106,7 +114,12 @@ def _last(figure: AssertedFigure, tables: Tables) -> Values:
 
 
 def _with_max(found: Values) -> Values:
-    return {"": max(found.values(), default=0), **found}
+    return {"": _greatest(found.values()), **found}
+
+
+def _greatest(values: Iterable[float]) -> float:
+    """`_UNKNOWN` if one of them is; 0 without any."""
+    return max(values, key=lambda value: (math.isnan(value), value), default=0)
 
 
 _REDUCTIONS: Final[Mapping[str, Callable[[AssertedFigure, Tables], Values]]] = {
@@ -125,10 +138,6 @@ FIGURES: Final = tuple(
 )
 _BY_NAME: Final = {figure.name: figure for figure in FIGURES}
 FIELDS: Final = Fields(Field(figure.name, figure.kind, f"{figure.about}.", figure.subject) for figure in FIGURES)
-
-
-def values_of(figure: AssertedFigure, tables: Tables) -> Values:
-    return _REDUCTIONS[figure.reduce](figure, tables)
 
 
 def check(assertions: Iterable[str], parts: Collection[str]) -> None:
@@ -151,7 +160,9 @@ def read_file(path: Path) -> tuple[str, ...]:
 
 def judge(assertions: Iterable[str], tables: Tables) -> list[AssertionVerdict]:
     known = {
-        figure.name: values_of(figure, tables) for figure in FIGURES if tables.keys() >= set(PARTS[figure.part].tables)
+        figure.name: _REDUCTIONS[figure.reduce](figure, tables)
+        for figure in FIGURES
+        if tables.keys() >= set(PARTS[figure.part].tables)
     }
     return [_judged(text, known) for text in assertions]
 
@@ -185,8 +196,10 @@ def _judged(text: str, known: Mapping[str, Values]) -> AssertionVerdict:
         unknown = lacking(subject, name, filter(None, values)) if subject else None
         if unknown is not None:
             return AssertionVerdict(text, False, str(unknown).removesuffix("."))
-        given[folded(asked)] = values.get(subject)
-        told.append(f"{called(name, subject) if subject else name} is {_words(values.get(subject), figure.kind)}")
+        value = values.get(subject)
+        value = None if value is not None and math.isnan(value) else value
+        given[folded(asked)] = value
+        told.append(f"{called(name, subject) if subject else name} is {_words(value, figure.kind)}")
     holds = found.tester({name: itemgetter(name) for name in given}, lambda _row: "")(given)
     return AssertionVerdict(text, holds, ", ".join(told))
 

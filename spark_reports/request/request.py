@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from broker_core.recording.schema import SESSION_FILE
 from spark_reports.errors import ReportError
-from spark_reports.request.assertions import FIGURES, MOST, check, read_file
+from spark_reports.request.assertions import FIGURES, MAX_ASSERTIONS, check, read_file
 from spark_reports.request.parts import EVERY, PARTS, in_order
 
 FORMATS: Final = ("html", "csv", "parquet")
@@ -36,8 +36,8 @@ class Request(NamedTuple):
             raise ReportError(f"No format was requested: choose from {', '.join(FORMATS)}.")
         if not self.parts:
             raise ReportError(f"No part was requested: choose from {', '.join(PARTS)}.")
-        if len(self.assertions) > MOST:
-            raise ReportError(f"{len(self.assertions)} assertions are too many: there may be {MOST}.")
+        if len(self.assertions) > MAX_ASSERTIONS:
+            raise ReportError(f"{len(self.assertions)} assertions are too many: there may be {MAX_ASSERTIONS}.")
         check(self.assertions, self.parts)
 
 

@@ -77,6 +77,9 @@ def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client:
     headers = {each.offset: without_dead_headers(each.message.headers) for each in there}
     edits = {edit.offset: edit.on(headers.get(edit.offset, ())) for edit in request.edits}
     offsets = _offsets(broker, request)
+    if left := sorted(edits.keys() - offsets):
+        about = f"the edit of dead letter {left[0]} is for none that is redriven; leave it out"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, about)
     if request.dry_run:
         return dead_letters.RedriveAnswer.planned(kept.preview(offsets, edits), len(offsets))
     if request.rate_per_s is not None:

@@ -39,12 +39,18 @@ def _there(call: Call) -> Iterator[tuple[str, str, str]]:
     """The name, type and state of each group that the client may read."""
     groups, shares = call.broker.groups, call.broker.share_groups
     for name in groups.groups():
-        state = groups.state(name)
+        state = _state_in(call, name)
         if state is not GroupState.DEAD and call.may(READ, "group", name):
             yield name, groups.type(name), str(state)
     for name in tuple(shares.names()):
         if call.may(READ, "group", name):
             yield name, "share", str(shares.state(name))
+
+
+def _state_in(call: Call, name: str) -> GroupState:
+    """A static member that is away has not taken up its target (KIP-848): so its group is Reconciling."""
+    away = any(each.away for each in call.broker.groups.consumer_members(name))
+    return GroupState.RECONCILING if away else call.broker.groups.state(name)
 
 
 IN_PROCESS = "/127.0.0.1"  # the host of a member in the broker's own process
@@ -123,9 +129,8 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
         raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; use DescribeGroups")
     view, members = groups.view(call.now_ns, name, offsets=False), groups.consumer_members(name)
     call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
-    away = any(each.away for each in members)
     return {
-        "group_state": _state_of(GroupState.RECONCILING if away else view.state),
+        "group_state": _state_of(_state_in(call, name)),
         "group_epoch": view.generation,
         "assignment_epoch": view.generation,
         "assignor_name": view.assignor or DEFAULT_ASSIGNOR,

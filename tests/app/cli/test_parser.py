@@ -67,6 +67,16 @@ def test_a_wrong_call_says_what_is_accepted(words: tuple[str, ...], told: str, c
     assert sentence.startswith("brokerscope") and sentence.endswith(" --help says more.\n")
 
 
+@pytest.mark.parametrize("words", [("--", "-5"), ("a", "--", "-5"), ("--key", "k", "--", "-5"), ("a", "--", "--key")])
+def test_what_follows_two_dashes_is_no_option(words: tuple[str, ...], tmp_path: Any, capsys: Any) -> None:
+    data, count = str(tmp_path), str(1 + (words[0] == "a"))
+    assert main(["topics", "create", "orders", "--data", data]) == 0
+    assert main(["produce", "orders", "--data", data, *words]) == 0, capsys.readouterr()
+    assert main(["consume", "orders", "--data", data, "--json", "--count", count, "--timeout", "9"]) == 0
+    assert f'"value":"{words[-1]}"' in capsys.readouterr().out
+    assert "'-5' is one argument too many" in refused("topics", "list", "--data", data, "--", "-5", capsys=capsys)
+
+
 def test_a_number_of_many_digits_is_a_number() -> None:
     digits = "1" * 400
     assert between(int, 1)(digits) == int(digits)

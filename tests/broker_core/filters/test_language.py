@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from broker_core.filters import AtLeast, Field, Fields, FilterError, parse
 from broker_core.filters.parser import MAX_CHARS
+from broker_core.filters.value import value_of
 
 S = 1_000_000_000
 FIELDS = Fields(
@@ -72,6 +73,15 @@ def found(text, fields=FIELDS):
 )
 def test_what_a_filter_finds(text, names):
     assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1:59", 119 * S), ("1:99", None), ("1.001 ms", 1_001_000), ("4.35 MB", 4_350_000), ("1.1 KiB", 1126.4)],
+)
+def test_a_value_is_exactly_what_is_written(text, number):
+    value = value_of(*text.split())
+    assert (value.number, type(value.number)) == (number, type(number))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from kafka import KafkaProducer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.faults.client_faults import ClientRequest
+from broker_core.faults.kafka_names import TO_COORDINATOR
 from broker_core.listeners.kafka.connection import KafkaConnection
+from broker_core.operations.faults import BeginFault
 from broker_core.replies import Reply
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from broker_core.testing.faults import ActiveFault, FaultNotMetError, FaultNotMetWarning, warn_of_unmet
@@ -305,6 +307,32 @@ def test_a_fault_that_must_fire_and_does_not_fails_the_test(
     with pytest.warns(FaultNotMetWarning, match=told):
         warn_of_unmet(broker.faults.begun)
     warn_of_unmet(broker.faults.begun)
+
+
+def test_a_fault_that_had_to_be_met_says_so_of_a_crashed_broker_too_and_only_once():
+    with pytest.warns(FaultNotMetWarning), EmbeddedBroker(durability="file") as broker:
+        fault = broker.faults.drop("Fetch", topic="orders", must_fire=True)
+        broker.crash()
+        with pytest.raises(FaultNotMetError, match="no request has met the fault"):
+            fault.end()
+        fault.end()
+
+
+def test_a_fault_keeps_the_name_that_it_is_given(broker: EmbeddedBroker):
+    with broker.faults.begin(BeginFault(name="mine", effect="delay", api="Produce", delay_ms=1)):
+        publish(broker, "one")
+        assert broker.host.broker.client_faults.fault("mine").effect == "delay"
+
+
+def test_a_coordinator_moves_for_members_of_share_groups_too(broker: EmbeddedBroker):
+    faults, apis = broker.host.broker.client_faults, sorted(TO_COORDINATOR)
+    with broker.faults.move_coordinator("billing"):
+        met = broker.host.call(
+            lambda now_ns: [faults.judge(now_ns, ClientRequest("a", api, "billing")) for api in apis]
+        )
+    assert [fault.api for fault in met if fault is not None] == [
+        "ConsumerGroupHeartbeat", "Heartbeat", "JoinGroup", "OffsetCommit", "ShareGroupHeartbeat", "SyncGroup",
+    ]  # fmt: skip
 
 
 def test_a_broker_warns_at_its_end_of_faults_that_nobody_has_met():

@@ -61,6 +61,36 @@ def test_an_assertion_holds_or_says_what_it_found(assertion: str, holds: bool, f
 
 
 @pytest.mark.parametrize(
+    ("assertion", "holds", "found"),
+    [
+        ("lag < 100", False, "lag is n/a"),
+        ("lag(late) < 100", True, "lag(late) is 9"),
+        ("last_lag(torn) < 100", False, "last_lag(torn) is n/a"),
+        ("lag(torn) < 100", False, "lag(torn) is n/a"),
+        ("last_lag < 100", False, "last_lag is n/a"),
+        ("published_per_s(a) < 100", False, "published_per_s(a) is n/a"),
+        ("published_per_s(b) < 100", True, "published_per_s(b) is 2"),
+        ("published_per_s >= 0", False, "published_per_s is n/a"),
+    ],
+)
+def test_what_is_not_known_is_not_0(assertion: str, holds: bool, found: str) -> None:
+    lags = {("torn", 0): (None, None), ("torn", 1): (1, 1), ("late", 0): (None, 9)}
+    rows: dict[str, list[dict[str, Any]]] = {
+        "lag": [
+            {"group": group, "topic": "t", "partition": partition, "start_ns": at * S, "lag": lag}
+            for (group, partition), series in lags.items()
+            for at, lag in enumerate(series)
+        ],
+        "throughput_series": [
+            {"dimension": "topic", "name": name, "messages": 1, "messages_per_s": rate}
+            for name, rate in (("a", None), ("b", 2.0))
+        ],
+    }
+    (verdict,) = judge([assertion], rows_of(made(**rows)))
+    assert (verdict.holds, verdict.found.replace("\u00a0", " ")) == (holds, found)
+
+
+@pytest.mark.parametrize(
     ("assertion", "sentence"),
     [
         ("p99 < 200", "p99 is a length of time; write it like 5 s."),

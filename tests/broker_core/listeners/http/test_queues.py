@@ -256,6 +256,13 @@ def test_an_edit_to_a_priority_that_the_queue_lacks_leaves_the_dead_letter_where
     assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 1
 
 
+def test_an_edit_of_what_is_not_redriven_is_refused(jobs):
+    kill(jobs, "a", "b")
+    refused = jobs("POST", "/v1/dead-letters/jobs/redrive", {"offsets": [0], "edits": [{"offset": 1, "value": "c"}]})
+    assert refused.status == 409 and b"the edit of dead letter 1 is for none that is redriven" in refused.body
+    assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 2
+
+
 def test_a_redrive_at_a_rate_is_watched_and_stopped(jobs):
     kill(jobs, *range(5))
     assert jobs.get("/v1/dead-letters/jobs/redrive").status == 404

@@ -218,6 +218,19 @@ def test_a_group_of_kip_848_is_no_classic_one(admin: Admin, listener: KafkaListe
     assert told == [("Dead", "none"), ("Dead", "group_id_not_found")]
 
 
+def test_a_group_with_a_static_member_that_is_away_is_reconciling_wherever_it_is_told(
+    admin: Admin, listener: KafkaListener
+):
+    admin.create_topic("orders")
+    body = {"group_id": "billing", "member_id": "one", "instance_id": "pod-1", "member_epoch": 0}
+    joining = {"rebalance_timeout": 60_000, "subscribed_topic_names": ("orders",), "topic_partitions": ()}
+    for each in ({**body, **joining}, {**body, "member_epoch": -2}):
+        assert asked(listener.port, KEYS["ConsumerGroupHeartbeat"], 1, each).error_code.name == "none"
+    (described,) = asked(listener.port, KEYS["ConsumerGroupDescribe"], 1, {"group_ids": ["billing"]}).groups
+    (listed,) = asked(listener.port, KEYS["ListGroups"], 5, {"states_filter": ["Reconciling"]}).groups
+    assert (described.group_state, listed.group_state) == ("Reconciling", "Reconciling")
+
+
 def test_an_offset_below_zero_is_none(admin: Admin, listener: KafkaListener):
     """kafkajs commits -2 where its offset is out of range, and begins anew."""
     admin.create_topic("orders")
