@@ -6,7 +6,7 @@ import argparse
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import resources
 from app.cli.argument_types import TYPES, Types
@@ -15,20 +15,7 @@ from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 
-# The words of argparse, and ours.
-_PLAIN = (
-    (r"argument (.+): expected one argument", r"\1 needs a value"),
-    (r"argument (.+): expected at least one argument", r"\1 needs a value, or several"),
-    (r"argument (.+): not allowed with argument (.+)", r"\1 cannot be combined with \2"),
-    (r"argument (.+): ignored explicit argument .*", r"\1 takes no value"),
-    (r"argument (.+?): (.+)", r"\1: \2"),
-    (r"the following arguments are required: ([^,]+)", r"\1 is missing"),
-    (r"the following arguments are required: (.+)", r"\1 are missing"),
-    (r"one of the arguments (.+) is required", r"give one of \1"),
-    (r"ambiguous option: (.+) could match (.+)", r"\1 may be \2; write it out"),
-)
-
-
+_ERRORS: Final[dict[str, Any]] = resources.table("command_line_errors.toml")
 Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
 
 
@@ -42,7 +29,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         told = next(
-            (match.expand(ours) for theirs, ours in _PLAIN if (match := re.fullmatch(theirs, message))), message
+            (match.expand(ours) for theirs, ours in _ERRORS["argparse"] if (match := re.fullmatch(theirs, message))),
+            message,
         )
         self.exit(Exit.USAGE, f"{self.prog}: {told}; {self.prog} --help says more.\n")
 
@@ -186,22 +174,6 @@ def about_verb(command: str, verb: str) -> str:
     return str(DECLARED[command].get("verbs", {}).get(verb, ""))
 
 
-# Where to look for what there is, by what there is not.
-_HINTS = {
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "brokerscope topics list says what there is, topics create makes one",
-    ErrorCode.UNKNOWN_QUEUE: "brokerscope queues list says what there is, queues create makes one",
-    ErrorCode.GROUP_ID_NOT_FOUND: "brokerscope groups list says what there is",
-    ErrorCode.UNKNOWN_SUBJECT: "brokerscope schemas list says what there is, schemas register makes one",
-    ErrorCode.UNKNOWN_SCHEMA_VERSION: "brokerscope schemas describe says which there are",
-    ErrorCode.NO_DEAD_LETTERS: "brokerscope schemas rule TOPIC --subject SUBJECT --mode dead_letter sets one",
-    ErrorCode.UNKNOWN_DEAD_LETTER: "brokerscope dlq list says what there is",
-    ErrorCode.RESOURCE_NOT_FOUND: "brokerscope acls, quotas or users list says what there is",
-    ErrorCode.DIRECTORY_IN_USE: "or go through its broker with --broker",
-    ErrorCode.UNAUTHORIZED: "give --token-file, or set $BROKERSCOPE_TOKEN",
-    ErrorCode.NON_EMPTY_GROUP: "brokerscope groups members lists them",
-}
-
-
 class CommandError(Exception):
     """A command cannot do what it was asked for; one sentence says why, and what to do."""
 
@@ -213,5 +185,5 @@ class CommandError(Exception):
 def with_hint(error: BrokerError) -> str:
     if error.code is ErrorCode.MALFORMED_REQUEST:  # where in HTTP's request it is says nothing at a prompt
         return f"{re.sub(' in the (body|path|query)', '', error.about)}."
-    hint = _HINTS.get(error.code)
+    hint = _ERRORS["hints"].get(error.code.name)
     return str(error) if hint is None else f"{str(error).rstrip('.')}; {hint}."

@@ -107,7 +107,6 @@ class _Frame:
         self._owners, self._series, self._excerpt, self._snapshot = owners, series, excerpt, snapshot
         self._partition_counts = partition_counts
         self._now_ns = snapshot.time_ns
-        self._compacted = snapshot.compacted
         self._window = f"\n{window_words(series, snapshot.time_ns)}"
         self._marks = marks(snapshot)
         self._failing = {fault.client for fault in snapshot.faults if fault.is_rule}
@@ -121,21 +120,15 @@ class _Frame:
         seated = {member.client for group in snapshot.groups for member in group.members}
         bench = [actor for actor in consumers if not actor.target and actor.name not in seated]
         groups_by_topic = _groups_by_topic(snapshot.groups)
-        topics = tuple(
-            self._topic(topic, groups_by_topic.get(topic.name, ()))
-            for topic in snapshot.topics
-            if topic.name not in queue_names
-        )
-        groups = tuple(self._group(group, consumers) for group in snapshot.groups)
-        queues = tuple(self._queue(queue, snapshot.actors) for queue in snapshot.queues)
+        topics = [topic for topic in snapshot.topics if topic.name not in queue_names]
         return CanvasView(
             producers=tuple(map(self._producer, publishing[:PRODUCERS_MAX])),
-            topics=topics,
-            groups=groups,
+            topics=tuple(self._topic(topic, groups_by_topic.get(topic.name, ())) for topic in topics),
+            groups=tuple(self._group(group, consumers) for group in snapshot.groups),
             bench=tuple(self._consumer(actor.name, actor, 0) for actor in bench),
             has_bench=self._series.deliveries,
-            queues=queues,
-            links=self._links(snapshot, publishing, queue_names),
+            queues=tuple(self._queue(queue, snapshot.actors) for queue in snapshot.queues),
+            links=self._links(publishing, queue_names),
             rests=_rests(self._excerpt, len(publishing) - PRODUCERS_MAX),
             running=running,
             nodes=nodes,
@@ -198,7 +191,7 @@ class _Frame:
             max(0, self._owners.hue(offset.owner)),
             self._owners.letter(offset.owner),
             revoked=not offset.owner and group.state in REBALANCING,
-            is_at_most=counts_removed((offset,), self._compacted),
+            is_at_most=counts_removed((offset,), self._snapshot.compacted),
         )
 
     def _group(self, group: GroupView, consumers: list[ActorView]) -> GroupBox:
@@ -220,7 +213,7 @@ class _Frame:
                 topics=", ".join(group.topics) or tr("nothing"),
             ),
             unknown=group.lag_unknown,
-            is_at_most=counts_removed(group.offsets, self._compacted),
+            is_at_most=counts_removed(group.offsets, self._snapshot.compacted),
             takes_members=self._series.deliveries,
         )
 
@@ -314,12 +307,9 @@ class _Frame:
         # Hundredths are enough for a ring, and let an unchanged ring be recognised.
         return round(min(1.0, max(0.0, (deadline_ns - self._now_ns) / whole)), 2) if whole > 0 else 0.0
 
-    def _links(self, snapshot: Snapshot, publishing: Sequence[Client], queue_names: set[str]) -> tuple[Link, ...]:
-        links = [
-            self._publish_link(client, target, snapshot, queue_names)
-            for client in publishing
-            for target in client.targets
-        ]
+    def _links(self, publishing: Sequence[Client], queue_names: set[str]) -> tuple[Link, ...]:
+        snapshot = self._snapshot
+        links = [self._publish_link(client, name, queue_names) for client in publishing for name in client.targets]
         stopped = _stopped(snapshot.actors)
         for group in snapshot.groups:
             for name in group.topics:
@@ -342,9 +332,9 @@ class _Frame:
             links.append(Link(f"queue:{name}", f"dlq:{name}", "dead-letter", died, is_stopped=is_stopped))
         return tuple(links)
 
-    def _publish_link(self, client: Client, target: str, snapshot: Snapshot, queue_names: set[str]) -> Link:
+    def _publish_link(self, client: Client, target: str, queue_names: set[str]) -> Link:
         state, key = ("", sent(client.name, target)) if client.actor is None else (client.actor.state, client.rate)
-        gate = gate_of(snapshot, target)
+        gate = gate_of(self._snapshot, target)
         waits = gate is not None and any(name == client.name for name, _since in gate.blocked)
         blocked = state == "blocked" or waits
         reason = tr("{target} is full", target=target)
@@ -402,11 +392,9 @@ def _topics_left(excerpt: Excerpt, hint: str) -> Rest:
 
 
 def _holding(offsets: list[int]) -> str:
-    if not offsets:
-        return ""
-    return (
-        tr("at {offset:,}", offset=offsets[0]) if len(offsets) == 1 else tr("on {count:,} messages", count=len(offsets))
-    )
+    if len(offsets) == 1:
+        return tr("at {offset:,}", offset=offsets[0])
+    return tr("on {count:,} messages", count=len(offsets)) if offsets else ""
 
 
 def _taken_by(queue: str, actors: tuple[ActorView, ...]) -> tuple[str, ...]:

@@ -10,26 +10,9 @@ from typing import Literal
 Measure = Literal["", "duration", "size", "time"]
 Number = int | float
 
-_NS = {
-    "ns": 1,
-    "us": 1_000,
-    "µs": 1_000,
-    "ms": 1_000_000,
-    "s": 1_000_000_000,
-    "min": 60_000_000_000,
-    "h": 3_600_000_000_000,
-    "d": 86_400_000_000_000,
-}
-_BYTES = {
-    "B": 1,
-    "kB": 1_000,
-    "KB": 1_000,
-    "KiB": 1_024,
-    "MB": 1_000_000,
-    "MiB": 1_048_576,
-    "GB": 1_000_000_000,
-    "GiB": 1_073_741_824,
-}
+_S = 10**9
+_NS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": _S, "min": 60 * _S, "h": 3_600 * _S, "d": 86_400 * _S}
+_BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
 _NUMBER = re.compile(r"([+-]?)([0-9][0-9,_]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?(\D*)", re.ASCII)
 _CLOCK = re.compile(r"(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-5][0-9])(?:\.([0-9]{1,9}))?", re.ASCII)
 _EXACT_BELOW = 10**27  # what the usual precision of Decimal holds
@@ -89,5 +72,5 @@ def starts_with_number(word: str) -> bool:
 
 def _moment(text: str, hours: str | None, minutes: str, seconds: str, fraction: str | None) -> Value:
     whole = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
-    start = whole * _NS["s"] + int((fraction or "").ljust(9, "0"))
+    start = whole * _S + int((fraction or "").ljust(9, "0"))
     return Value(text, start, "time", start + 10 ** (9 - len(fraction or "")))

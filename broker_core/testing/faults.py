@@ -14,20 +14,13 @@ from broker_core.clients.admin import Admin
 from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode, Suppress, must
 from broker_core.faults.client_faults import ClientFault, ClientRequest, Effect, Substitute
-from broker_core.faults.kafka_names import TO_COORDINATOR
+from broker_core.faults.kafka_names import MOVED_COORDINATOR
 from broker_core.files import BreakableFiles
 from broker_core.listeners.connections import Connections
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.operations.groups import HoldMember, KickMember, ReleaseMember
 from broker_core.operations.request import check
 from broker_core.settings import Positive, PositiveNumber, TimeMsOrZero, checked
-
-_NOT_MOVED = {
-    "OffsetFetch",  # librdkafka 2.16 does not ask again, and reads nothing from then on (its issue 5586)
-    "LeaveGroup",  # a member that leaves asks once
-    *("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),  # of no member
-}
-_OF_MEMBERS = tuple(api for api in TO_COORDINATOR if api not in _NOT_MOVED)
 
 
 class FaultNotMetError(AssertionError):
@@ -182,7 +175,7 @@ class Faults:
 
     def move_coordinator(self, group: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
         """The coordinator of a group moves: for each API that members use, `times` requests get NOT_COORDINATOR."""
-        return self._begin("error", _OF_MEMBERS, error="NOT_COORDINATOR", group=group, times=times, **requests)
+        return self._begin("error", MOVED_COORDINATOR, error="NOT_COORDINATOR", group=group, times=times, **requests)
 
     def duplicate(self, topic: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
         """Messages from a producer without idempotence are stored twice: the reply is lost, and it publishes again."""

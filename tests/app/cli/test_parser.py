@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+import resources
 from app.cli.argument_types import between
 from app.cli.main import COMMANDS, main
+from broker_core.errors import ErrorCode
 
 PARSERS = {name: make()[0] for name, make in COMMANDS.items()}
 
@@ -75,6 +77,10 @@ def test_what_follows_two_dashes_is_no_option(words: tuple[str, ...], tmp_path: 
     assert main(["consume", "orders", "--data", data, "--json", "--count", count, "--timeout", "9"]) == 0
     assert f'"value":"{words[-1]}"' in capsys.readouterr().out
     assert "'-5' is one argument too many" in refused("topics", "list", "--data", data, "--", "-5", capsys=capsys)
+
+
+def test_every_hint_is_of_an_error() -> None:
+    assert resources.table("command_line_errors.toml")["hints"].keys() <= ErrorCode.__members__.keys()
 
 
 def test_a_number_of_many_digits_is_a_number() -> None:
