@@ -15,6 +15,8 @@ import pytest
 
 from spark_reports.findings.finding import WARN, Finding
 from spark_reports.page import page
+from spark_reports.page.charts import NO_TIME_NS
+from spark_reports.tables.latency import HEAT_STEPS_PER_DECADE
 from tests.spark_reports.page.tables_by_hand import S, made, rows_of
 from tests.spark_reports.page.test_page import info, render
 
@@ -53,6 +55,9 @@ found.pointed = marks();
 point("plot-throughput", null);
 found.away = marks();
 
+const { formatter } = chart("plot-heat").getOption().tooltip[0];
+found.heat = [0, 2].map((row) => formatter({ value: [0, row, 5] }));
+
 const table = [...document.querySelectorAll("table.sortable")].find((one) => one.textContent.includes("quick"));
 const heads = [...table.tHead.rows[0].cells];
 const by = (name) => heads.findIndex((head) => head.textContent.trim() === name);
@@ -83,6 +88,10 @@ def _page() -> str:
         {"measure": "delivered", "start_ns": second * S, **{f"p{p}_ns": p * 1e6 for p in (50, 90, 99, 999)},
          "max_ns": S, "messages": 5} for second in at
     ]  # fmt: skip
+    heat = [
+        {"measure": "delivered", "start_ns": 0, "row": row, "from_ns": from_ns, "messages": 5}
+        for row, from_ns in ((0, 1), (6 * HEAT_STEPS_PER_DECADE, 1_000_000))
+    ]
     lag = [
         {"group": "slow", "topic": "orders", "partition": 0, "start_ns": second * S, "lag": second}
         for second in range(60)
@@ -93,7 +102,7 @@ def _page() -> str:
     ]
     whole = made(
         throughput=flows, throughput_series=[row for row in flows if row["start_ns"] == 0],
-        latency_over_time=late, latency=late[:1], groups=groups,
+        latency_over_time=late, latency=late[:1], groups=groups, latency_heat=heat,
         latency_by_group=[{**late[0], "group": "slow", "topic": "orders"}],
         lag=lag, lag_series=[{**lag[-1], "last_lag": 59, "max_lag": 59, "max_lag_ns": 59 * S}],
     )  # fmt: skip
@@ -144,6 +153,12 @@ def test_the_moment_under_the_pointer_is_marked_in_the_others(done: dict[str, An
     assert {"plot-latency", "plot-lag"} <= set(done["pointed"])
     assert "plot-throughput" not in done["pointed"]
     assert done["away"] == []
+
+
+def test_the_rows_of_the_heat_map_are_the_durations_that_were_counted(done: dict[str, Any]) -> None:
+    at_once, first = done["heat"]
+    assert f"below {NO_TIME_NS / 1e3:g} µs:" in at_once
+    assert f"1 ms to {10 ** (1 / HEAT_STEPS_PER_DECADE):.3g} ms:" in first
 
 
 def test_a_table_is_sorted_by_what_its_cells_mean(done: dict[str, Any]) -> None:
