@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import shlex
+from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from typing import Any
@@ -28,7 +29,7 @@ from spark_reports.pipeline.collect import Made
 from spark_reports.pipeline.tables import TABLES
 from spark_reports.sessions.session import SessionInfo
 from spark_reports.tables import markers
-from tests.spark_reports.page.tables_by_hand import SCALE, TOTALS, S, equal, findings, made
+from tests.spark_reports.page.tables_by_hand import SCALE, TOTALS, S, equal, findings, made, rows_of
 from tests.spark_reports.tables.rows import happened as rows_of_events
 
 EVIL = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
@@ -227,3 +228,12 @@ def test_all_that_a_template_refers_to_is_compiled_with_it() -> None:
     compiled = {name for _, name in environment.cache or {}}
     texts = [(resources.path("report") / name).read_text(encoding="utf-8") for name in compiled]
     assert compiled >= {name for text in texts for name in find_referenced_templates(environment.parse(text))}
+
+
+def test_a_share_group_has_the_limits_of_its_scenario() -> None:
+    whole = made(share_groups=[{"group": "billing.orders", "topic": "orders", "members": 1}])
+    limits = "topics: [orders], record_lock_duration_ms: 1500, delivery_count_limit: 3"
+    session = replace(info(), scenario=f"share_groups: [{{name: billing, {limits}}}]")
+    page = pages.render(session, whole, rows_of(whole), [])
+    row = page.partition('<td class="name">billing.orders</td>')[2].partition("</tr>")[0]
+    assert '<td class="n">3</td><td class="n">1.5\N{NO-BREAK SPACE}s</td>' in row
