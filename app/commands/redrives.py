@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -32,9 +32,9 @@ _PART = "part of a redrive"  # the source of such an action
 class _Parts:
     """A large redrive: the first of the parts that are `left` is under way, each is done after the one before."""
 
-    def __init__(self) -> None:
-        self.left: deque[Redrive] = deque()
-        self.total = self.done = 0  # letters
+    def __init__(self, under_way: Sequence[Redrive] = ()) -> None:
+        self.left = deque(under_way)
+        self.total, self.done = sum(len(part.offsets or ()) for part in under_way), 0  # letters
         self.is_followed = self.is_stopped = False
 
     @property
@@ -70,7 +70,10 @@ class Redrives(QObject):
             for queue, offsets in letters.items():
                 self._context.controller.perform(Redrive(queue=queue, offsets=list(offsets), rate_per_s=rate_per_s))
             return
-        parts = self._parts = self._parts if self._parts.running else _Parts()
+        if self._parts.is_stopped or not self._parts.running:
+            before, self._parts = self._parts, _Parts([*self._parts.left][:1])
+            before.left.clear()  # what is under way counts for the job of those that follow it
+        parts = self._parts
         is_first = not parts.running
         parts.left += [
             Redrive(queue=queue, offsets=list(offsets[first : first + AT_ONCE]))

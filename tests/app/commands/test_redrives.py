@@ -117,3 +117,14 @@ def test_a_broker_that_does_not_reply_ends_the_job_with_a_sentence(setup):
     with pytest.raises(BrokerError, match="whether the redrive of builds goes on is not known"):
         setup.followed()
     assert setup.redrives.why_no_stop() == "No redrive is under way."
+
+
+def test_what_is_added_after_a_stop_follows_the_part_that_was_under_way(setup):
+    setup.redrives.add(letters(1_000))
+    setup.redrives.stop()
+    setup.redrives.add({"other": tuple(range(7))})
+    assert setup.redrives.why_no_stop() == "" and len(setup.controller.asked) == 1
+    assert setup.followed() == ([], "The redrive of 0 has finished; the view Redriven lists the results.")
+    reports, end = setup.followed(job=1)
+    assert reports == [(0.0, "0 of 507"), (0.99, "500 of 507")] and end.startswith("The redrive of 507 has finished")
+    assert setup.redrives.why_no_stop() and not setup.controller.asked
