@@ -3,7 +3,8 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from itertools import count
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -276,7 +277,7 @@ class Faults:
     def _begin(
         self,
         effect: Effect,
-        apis: Iterable[str],
+        apis: Collection[str],
         *,
         must_fire: bool = False,
         substitute: Substitute | None = None,
@@ -284,26 +285,22 @@ class Faults:
         **settings: Any,
     ) -> ActiveFault:
         host = self._broker.host
-        faults, names = host.broker.client_faults, list[str]()
+        faults, begun = host.broker.client_faults, list[ClientFault]()
         given = settings.pop("name", "")
         try:
             for api in apis:
-                # The name of a fault that is over may be given to another one.
-                name = given or f"{effect}-{api.replace('*', '') or 'all'}-{next(self._numbers)}"
+                own = f"{given or effect}-{api.replace('*', '') or 'all'}-{next(self._numbers)}"
+                name = given if given and len(apis) == 1 else own
                 request = BeginFault(**{"effect": effect, "api": api, **settings, "name": name})
                 check(request)
-
-                def begin(now_ns: int, request: BeginFault = request) -> str:
-                    return faults.begin(now_ns, request, substitute=substitute, what=what).name
-
-                names.append(host.call(begin))
+                begun.append(host.call(partial(faults.begin, fault=request, substitute=substitute, what=what)))
         except BaseException:
-            _end_all(host, names)
+            _end_all(host, begun)
             raise
-        what = what or faults.fault(names[0]).what
+        what = what or begun[0].what
         fault = ActiveFault(
-            lambda: _end_all(host, names),
-            lambda: sum(map(faults.met, names)),
+            lambda: _end_all(host, begun),
+            lambda: sum(faults.met(each.name) for each in begun),
             must_fire=must_fire,
             why_not=lambda: f"no request has met the fault {what!r}{self._nearest(settings)}",
         )
@@ -335,7 +332,8 @@ def warn_of_unmet(faults: list[ActiveFault]) -> None:
     faults.clear()
 
 
-def _end_all(host: BrokerHost, names: list[str]) -> None:
-    for name in names:
+def _end_all(host: BrokerHost, begun: list[ClientFault]) -> None:
+    for each in begun:
         with _OVER_ALREADY:
-            host.ask(EndFault(fault=name))
+            if host.broker.client_faults.fault(each.name) is each:  # another one may have its name when it is over
+                host.ask(EndFault(fault=each.name))

@@ -324,6 +324,22 @@ def test_a_fault_keeps_the_name_that_it_is_given(broker: EmbeddedBroker):
         assert broker.host.broker.client_faults.fault("mine").effect == "delay"
 
 
+def test_faults_of_several_apis_share_the_name_that_they_are_given(broker: EmbeddedBroker):
+    with broker.faults.move_leader(name="mine"), broker.faults.move_coordinator(name="mine"):
+        names = [*broker.host.broker.client_faults.views()]
+    assert names[:2] == ["mine-Produce-1", "mine-Fetch-2"] and "mine-JoinGroup-" in ",".join(names)
+
+
+def test_a_fault_that_is_over_does_not_end_the_next_one_of_its_name(broker: EmbeddedBroker):
+    faults, mine = broker.host.broker.client_faults, BeginFault(name="mine", effect="drop", api="Produce", times=1)
+    first = broker.faults.begin(mine)
+    broker.host.call(lambda now_ns: faults.judge(now_ns, ClientRequest("a", "Produce")))
+    with broker.faults.begin(mine):
+        first.end()
+        assert [*faults.views()] == ["mine"]
+    assert not faults.any
+
+
 def test_a_coordinator_moves_for_members_of_share_groups_too(broker: EmbeddedBroker):
     faults, apis = broker.host.broker.client_faults, sorted(TO_COORDINATOR)
     with broker.faults.move_coordinator("billing"):
