@@ -18,8 +18,8 @@ _HAS_TIMER = hasattr(signal, "setitimer")
 _REPEAT_S = 0.2
 _LOCKING = frozenset(
     getattr(threading.Condition, name).__code__
-    for name in ("__enter__", "__exit__", "_release_save", "_acquire_restore")
-)
+    for name in ("__enter__", "__exit__", "_release_save", "_acquire_restore", "wait")
+)  # `wait` calls an RLock's `_release_save` itself, which is in C, and then has its `saved_state`
 
 
 class Ended(KeyboardInterrupt):
@@ -57,7 +57,7 @@ def ended_by_signals() -> Iterator[None]:
         return error
 
     def raise_dropped(_number: int, frame: FrameType | None) -> None:
-        if _HAS_TIMER and frame is not None and frame.f_code in _LOCKING:
+        if _HAS_TIMER and frame is not None and frame.f_code in _LOCKING and "saved_state" not in frame.f_locals:
             return
         if last is None or last() is None:
             raise new()  # made elsewhere, for the traceback keeps what is local here

@@ -62,6 +62,22 @@ def test_a_signal_that_arrives_as_a_lock_is_taken_or_given_back_does_not_leave_i
     assert queue.mutex.acquire(blocking=False)
 
 
+def test_a_signal_that_arrives_as_a_condition_has_given_back_its_reentrant_lock_waits() -> None:
+    condition = threading.Condition()
+
+    def interrupt(frame: FrameType, traced: str, called: Any) -> None:
+        if traced == "c_return" and called.__name__ == "_release_save":
+            sys.setprofile(None)
+            handler: Any = signal.getsignal(signal.SIGINT)
+            handler(signal.SIGINT, frame)
+
+    with pytest.raises(Ended), ended_by_signals():
+        sys.setprofile(interrupt)
+        with condition:
+            condition.wait(0.001)
+        threading.Event().wait(30)
+
+
 def test_a_command_that_has_the_interrupt_is_not_interrupted_again() -> None:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)}
     with ended_by_signals():
