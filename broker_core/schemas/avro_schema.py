@@ -232,7 +232,7 @@ class AvroSchema:
         try:  # fastavro's compiled writer recurses without a limit
             for _level in levels(value):
                 pass
-        except InvalidJsonError as error:
+        except (InvalidJsonError, TypeError) as error:  # an array without a dimension is a collection of nothing
             raise _wrong((), str(error)) from None
         out = io.BytesIO()
         try:

@@ -81,7 +81,7 @@ def levels(value: Any, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_V
             raise InvalidJsonError(f"there are more than {max_values:,} values")
         yield level
         holders = [item for item in level if type(item) not in _SCALARS and isinstance(item, _HOLDERS)]
-        held = [item.values() if isinstance(item, _MAPPINGS) else item for item in holders]
+        held = [one.values() if isinstance(one, _MAPPINGS) else one for one in holders if not isinstance(one, _TEXT)]
         level, depth = [*itertools.chain.from_iterable(held)], depth + 1
 
 
@@ -93,7 +93,8 @@ def _check_names(item: dict[Any, Any]) -> None:
 
 # The ABCs come last: they take longer.
 _MAPPINGS, _HOLDERS = (dict, Mapping), (dict, list, Collection)
-_SCALARS = frozenset({str, int, float, bool, type(None), bytes, bytearray, memoryview})
+_TEXT = (str, bytes, bytearray, memoryview)
+_SCALARS = frozenset({*_TEXT, int, float, bool, type(None)})
 _OTHERS = frozenset({str, int, bool, type(None), list})
 
 

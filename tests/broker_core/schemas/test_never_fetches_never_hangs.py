@@ -7,6 +7,7 @@ import socket
 from collections import UserDict, deque
 from typing import Any
 
+import numpy as np
 import pytest
 
 from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_VALUES, MAX_VALIDATION_STEPS, MAX_VALUE_DEPTH
@@ -233,6 +234,14 @@ def test_nested_values_of_any_type_that_fastavro_writes_end_in_an_error_and_not_
     monkeypatch.setattr("fastavro.schemaless_writer", lambda *_args, **_more: pytest.fail("fastavro was given it"))
     with pytest.raises(InvalidDataError, match="nested deeper"):
         schema.encode(value)
+
+
+def test_a_text_is_one_value_of_any_type_and_what_holds_nothing_is_refused(monkeypatch):
+    monkeypatch.setattr("broker_core.schemas.json_text.levels.__defaults__", (MAX_VALUE_DEPTH, 3))
+    for schema, value in (("string", np.str_("many")), ("bytes", np.bytes_(b"many"))):
+        assert AvroSchema(f'"{schema}"').encode(value) == b"\x08many"
+    with pytest.raises(InvalidDataError, match="0-d array"):
+        AvroSchema('"int"').encode(np.array(5))
 
 
 def test_a_few_avro_bytes_cannot_claim_a_billion_values():
