@@ -42,6 +42,12 @@ class Filter:
         """Whether a row fits that is `row` and has any values in the fields `unknown`. Words may stand in any row."""
         return possible(self._condition, True, _Mappings(), row, unknown)
 
+    def must_match(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row fits whatever the values are that are None in it, but for fields that are asked for none."""
+        asked = {leaf.name for leaf in leaves(self._condition) if isinstance(leaf, Equals) and leaf.value.is_none}
+        unknown = {name for name in self.fields if row.get(folded(name)) is None} - asked
+        return not possible(self._condition, False, _Mappings(), row, unknown)
+
     def values_of(self, name: str) -> tuple[str, ...]:
         """The values that the field is asked to be equal to."""
         asked = leaves(self._condition, excluded=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -200,8 +199,7 @@ def _judged(text: str, known: Mapping[str, Values]) -> AssertionVerdict:
         value = None if value is not None and math.isnan(value) else value
         given[folded(asked)] = value
         told.append(f"{called(name, subject) if subject else name} is {_words(value, figure.kind)}")
-    holds = found.tester({name: itemgetter(name) for name in given}, lambda _row: "")(given)
-    return AssertionVerdict(text, holds, ", ".join(told))
+    return AssertionVerdict(text, found.must_match(given), ", ".join(told))
 
 
 def _words(value: float | None, kind: Kind) -> str:
