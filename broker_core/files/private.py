@@ -26,7 +26,7 @@ def create(path: Path) -> Path:
 def replace(path: Path, data: bytes, *, mode: int = FILE_MODE) -> None:
     """Write `data` beside `path` first: whoever reads that meanwhile, or finds the disk full, has what was there."""
     path = path.resolve()
-    partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    partial = path.with_name(f".{path.name[:40]}.{os.getpid()}-{threading.get_ident()}")  # shorter than the longest
     try:
         create(partial).write_bytes(data)
         partial.chmod(mode)

@@ -133,8 +133,8 @@ def _rows(path: Path, is_csv: bool) -> Iterator[_Row]:
 
 
 class _Lines(Generic[AnyStr]):
-    """The lines of a file. Who has read a row sets `row_bytes` to 0: no row is longer than what a topic takes, so that
-    a compressed file cannot fill the memory with one.
+    """The lines of a file. Who has read a row sets `row_bytes` to 0: no row, in CSV with the blank lines before it, is
+    longer than what a topic takes, so that a compressed file cannot fill the memory with one.
     """
 
     def __init__(self, path: Path, file: IO[AnyStr]) -> None:

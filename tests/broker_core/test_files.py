@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files import DiskFiles, FileSystem, MemoryFiles, disk_files
+from broker_core.files import DiskFiles, FileSystem, MemoryFiles, disk_files, private
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -257,6 +257,11 @@ def test_a_write_that_had_no_room_leaves_nothing_behind(tmp_path, monkeypatch):
         files.write_whole("whole", b"new", durable=False)
     assert files.listdir("") == ["whole"]
     assert files.read("whole", 0, 9) == b"old"
+
+
+def test_a_file_of_the_longest_name_is_replaced(tmp_path):
+    private.replace(tmp_path / ("\u00e4" * 125 + ".html"), b"new")
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"new"]
 
 
 def test_all_files_are_closed_even_if_the_system_refuses_one(tmp_path, monkeypatch):

@@ -312,7 +312,7 @@ class SeenGroups:
         group.told_ns = self.now_ns
         seen = GroupSeen(state, max(0, group.generation), group.assignor, tuple(sorted(members)))
         cause = cause or "its members have joined and synchronized"
-        for event in self._diff.group_events(name, seen, self.now_ns, cause, left):
+        for event in [*self._diff.group_events(name, seen, self.now_ns, cause, left)]:  # known before it is passed on
             self._events.pass_on(event)
 
 

@@ -55,6 +55,15 @@ def test_who_joins_while_a_rebalance_is_completed_is_the_cause_of_the_next():
     assert [each.cause for each in events if each.kind == "rebalance_started"] == ["one joins", "two joins"]
 
 
+def test_a_group_is_known_as_it_was_told_even_if_an_event_cannot_be_passed_on():
+    stream, diff = EventStream(), ClusterDiff(Arrivals())
+    groups = SeenGroups(diff, stream, lambda _row: None)
+    stream.attach(lambda _event: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        groups.join_group_asked(seen("one"), asked("one-1"))
+    assert "billing" in diff.groups
+
+
 def test_a_group_that_begins_during_a_look_is_there_and_one_that_is_gone_rebalances_no_more():
     changes = ClusterDiff(arrivals := Arrivals())
     traffic = TrafficReader(changes, arrivals, TopicNames())
