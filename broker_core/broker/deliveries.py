@@ -37,6 +37,7 @@ class GivenPart(NamedTuple):
 
 _ACKNOWLEDGED = DeliveryState("acknowledged")
 _GIVEN = frozenset({"in_hand", "waiting"})
+_UNCOVERED = frozenset({"acknowledged", "skipped_by_reset", "skipped_by_reader", "aborted"})  # by a reset backwards
 
 
 class Deliveries:
@@ -190,7 +191,7 @@ class Deliveries:
             elif delivery.state in _GIVEN:
                 self.runs.put(first, end, delivery._replace(state="acknowledged", why=""))
         for first, end, delivery in self.runs.split(new, base) if new < base else ():
-            if delivery is None or delivery.state not in {"acknowledged", "skipped_by_reset", "skipped_by_reader"}:
+            if delivery is None or delivery.state not in _UNCOVERED:
                 continue
             if not delivery.client:
                 self.runs.remove(first, end)
@@ -201,10 +202,12 @@ class Deliveries:
         self.begin = min(base if self.begin is None else self.begin, new if new < base else base)
         self.committed = new
 
-    def pass_by(self, aborted: Iterable[tuple[int, int]]) -> None:
-        """What was `aborted` is not what a reset skips, unless the reader takes such."""
-        for first, end in () if self._takes(aborted) else aborted:
-            for low, high in self.runs.gaps(max(first, self.begin or 0), end):
+    def pass_by(self, old: int | None, new: int, aborted: Iterable[tuple[int, int]]) -> None:
+        """What was `aborted` is not what the reset from `old` to `new` skips, unless the reader takes such."""
+        base = old if old is not None else self.begin or 0
+        passed = [(max(first, base), min(end, new)) for first, end in aborted if first < new and base < end]
+        for first, end in () if not passed or self._takes(aborted) else passed:
+            for low, high in self.runs.gaps(first, end):
                 self.runs.put(low, high, DeliveryState("aborted"))
 
     def _takes(self, aborted: Iterable[tuple[int, int]]) -> bool:

@@ -76,7 +76,7 @@ class ShareGroups(msgspec.Struct, eq=False):
     def configure(self, now_ns: int, group: str, settings: GroupSettings) -> None:
         """Settings of a group of any kind, from now on. Raises INVALID_GROUP_ID, INVALID_CONFIG."""
         check_name(group, "group", ErrorCode.INVALID_GROUP_ID)
-        settings.check_heartbeats()
+        self.configs.check_heartbeats(group, settings)
         self.configs.set(group, settings)
         self._events.emit_action(
             now_ns, group=group, cause=f"configured {group}", detail={"group_settings": msgspec.to_builtins(settings)}

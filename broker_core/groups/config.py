@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -87,13 +88,6 @@ class GroupSettings(Settings, frozen=True, forbid_unknown_fields=True):
             about = "must be earliest, latest, or by_duration: with a duration as PT1H30M"
             raise ConfigError(f"auto_offset_reset {self.auto_offset_reset[:60]!r} {about}")
 
-    def check_heartbeats(self) -> None:
-        """Raises INVALID_CONFIG if a heartbeat interval is not below its session timeout."""
-        is_consumers = self.consumer_heartbeat_interval_ms >= self.consumer_session_timeout_ms
-        if is_consumers or self.share_heartbeat_interval_ms >= self.share_session_timeout_ms:
-            kind = "consumer" if is_consumers else "share"
-            raise ConfigError(f"{kind}_heartbeat_interval_ms must be less than {kind}_session_timeout_ms")
-
     @property
     def from_age_ms(self) -> int | None:
         """The age of the first message that a share group reads; None if it does not go by age."""
@@ -116,6 +110,14 @@ class GroupSettingsByName:
 
     def of(self, group: str) -> GroupSettings:
         return self._by_group.get(group, self.default)
+
+    def check_heartbeats(self, group: str, settings: GroupSettings) -> None:
+        """Raises INVALID_CONFIG if a heartbeat interval is not below its timeout, unless group or broker has both."""
+        for kind in ("consumer", "share"):
+            both = attrgetter(f"{kind}_heartbeat_interval_ms", f"{kind}_session_timeout_ms")
+            interval_ms, timeout_ms = both(settings)
+            if interval_ms >= timeout_ms and both(settings) not in {both(self.of(group)), both(self.default)}:
+                raise ConfigError(f"{kind}_heartbeat_interval_ms must be less than {kind}_session_timeout_ms")
 
     def set(self, group: str, settings: GroupSettings) -> None:
         self._by_group[group] = settings

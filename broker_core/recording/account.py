@@ -278,8 +278,7 @@ class Account:
     def _published(self, event: Event) -> None:
         assert event.partition is not None and event.offset is not None
         self.published += event.count
-        log = self._logs.get(event.place) or self._log(event.place)
-        log.published.put(event.offset, event.offset + event.count, True)
+        self._log(event.place).published.put(event.offset, event.offset + event.count, True)
 
     def _redriven(self, event: Event) -> None:
         """Into a queue's own log; what is redriven to a topic has an event of its publishing, too."""
@@ -360,8 +359,7 @@ class Account:
         lost, attempt = "", event.attempt or 0
         if event.group not in self.queues:
             lost, attempt = self.owners.why_lost((event.group, *event.place), member), 0
-        parts = self._of(event).give(event.offset, end, event.client, member, lost=lost, attempt=attempt)
-        for part in parts:
+        for part in self._of(event).give(event.offset, end, event.client, member, lost=lost, attempt=attempt):
             if part.again:
                 self._note(event, part)
 
@@ -403,9 +401,8 @@ class Account:
         self._of(event).give_back(event.offsets.start, event.offsets.stop, why)
 
     def _settled(self, event: Event, state: str) -> None:
-        if event.offset is None or event.partition is None or event.group not in self.queues:
-            return
-        if self.queues[event.group] == event.topic:  # and not of its dead letters
+        of_queue = self.queues.get(event.group) == event.topic  # and not of its dead letters
+        if of_queue and event.offset is not None and event.partition is not None:
             self._of(event).set_final_state(event.offset, event.offset + max(1, event.count), state)
 
     def _purged(self, event: Event) -> None:
@@ -449,8 +446,8 @@ class Account:
     def _offsets_reset(self, event: Event) -> None:
         if event.cause == READ_OUTSIDE:
             self.outside.add(event.group)
-        for topic, partition, _old, _new in event.told.get("changes", ()):
-            self._deliveries_at((event.group, topic, partition)).pass_by(self._log((topic, partition)).aborted)
+        for topic, partition, old, new in () if event.cause == READ_OUTSIDE else event.told.get("changes", ()):
+            self._deliveries_at((event.group, topic, partition)).pass_by(old, new, self.aborted((topic, partition)))
         self.owners(event)
 
     def _commit_beyond(self, event: Event) -> None:

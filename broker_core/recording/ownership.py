@@ -211,8 +211,10 @@ class Ownership:
 
     def _delivered(self, event: Event) -> None:
         place = (event.group, *event.place)
-        reader = (event.group, event.member or event.client)
-        if reader in self._members:
+        last = (self._spans.get(place) or (None,))[-1]
+        known = last.member if last and last.owner == event.client else event.client  # in recordings of before `member`
+        reader = (event.group, event.member or known)
+        if reader in self._members or (last and last.end_seq is None and last.member == reader[1]):
             self._delivered_ns[reader] = event.time_ns
         for owned in self._taken.beside(reader, place):  # it reads on until its next heartbeat
             if owned.last_late_read_ns is None:
@@ -233,16 +235,15 @@ class Ownership:
 
     def _came_back(self, event: Event, replaced: Reader, lost: _Lost | None) -> None:
         """A static member is back under another id, and has what it had. Nobody read that while it was away."""
-        had = [
-            place
+        had = {
+            place: spans[-1]
             for place, spans in self._spans.items()
             if place[0] == event.group and spans[-1].end_seq is None and spans[-1].member == replaced[1]
-        ]
-        before = [self._spans[place][-1] for place in had]
+        }
         now = [self._begin(place, event) for place in had]
         if lost is None:
             return
-        for place, owned in zip(had, before, strict=True):
+        for place, owned in had.items():
             self._lose(place, owned, lost, (event.group, -1 - event.seq))  # of no rebalance
             owned.came_back = True
         self._given.add((event.group, event.member_id), had, now)
@@ -266,8 +267,7 @@ class Ownership:
 
     def _left(self, event: Event) -> None:
         key = (event.group, event.member_id)
-        silent = self._silent(event, key)
-        if silent is not None:
+        if (silent := self._silent(event, key)) is not None:
             self._lost.setdefault(key, silent)
         self._members.pop(key, None)
 
@@ -278,6 +278,7 @@ class Ownership:
         lost = self._lost.get(key, _Lost("", event.time_ns))
         if key not in self._members:
             self._lost.pop(key, None)
+            self._delivered_ns.pop(key, None)
         opened = []
         for place in event.partitions:
             spans = self._of(place)

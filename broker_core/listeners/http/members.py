@@ -205,13 +205,21 @@ class Registered(Polled):
         self.commit_offsets(self._returned)
         self._returned = {}
 
-    def commit_offsets(self, offsets: dict[int, int], *, backwards: bool = False) -> None:
+    def commit_offsets(self, offsets: dict[int, int]) -> None:
         """Commit these offsets. Raises as `commit`."""
         if offsets:
             mark = MARK if self.auto_commit else MANUAL_MARK
             commits = {(self.topic, number): OffsetAndMetadata(offset, mark) for number, offset in offsets.items()}
             commit, committer = self._host.broker.offsets.commit, Committer.of(self.name)
-            self._host.call(lambda now_ns: commit(now_ns, self.name, committer, commits, backwards=backwards))
+            self._host.call(lambda now_ns: commit(now_ns, self.name, committer, commits))
+
+    def set_auto_commit(self, auto_commit: bool) -> None:
+        """Called under the host's lock. What is committed gets the new mark, also while the group has members."""
+        self.auto_commit = auto_commit
+        offsets, mark = self._host.broker.offsets, MARK if auto_commit else MANUAL_MARK
+        for (topic, number), at in offsets.state(self.name).items():
+            if topic == self.topic:
+                offsets.store.commit(self.name, topic, number, OffsetAndMetadata(at.offset, mark, at.leader_epoch))
 
     @property
     def offsets(self) -> dict[int, int]:
@@ -253,10 +261,7 @@ class Consumers:
         known = self._found.get(name)
         if known is not None and known.topic == topic and not reset:
             if known.auto_commit != auto_commit:
-                known.auto_commit = auto_commit
-                committed = self._host.call(lambda _now: self._host.broker.offsets.state(name))
-                # The same offsets, with its new mark: what is equal is written only where it may also go backwards.
-                known.commit_offsets({number: at.offset for (_, number), at in committed.items()}, backwards=True)
+                self._host.call(lambda _now: known.set_auto_commit(auto_commit))
             return known
         if known is None and len(self._found) >= self._most:
             raise BrokerError(ErrorCode.THROTTLED, f"{self._most} consumers are registered, which is the maximum")

@@ -260,7 +260,7 @@ def altered(
         configs = call.broker.groups.configs
         chosen = GROUP_SETTINGS.chosen(configs.kafka_settings.get(name, {}), changes)
         settings = GROUP_SETTINGS.on(configs.of(name), configs.default, chosen, changes)
-        settings.check_heartbeats()
+        configs.check_heartbeats(name, settings)
         if not validate_only:
             call.handle(now_ns, ConfigureGroup(group=name, settings=GroupChanges.of(settings)))
             configs.kafka_settings[name] = chosen

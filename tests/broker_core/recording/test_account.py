@@ -122,6 +122,18 @@ CASES: dict[str, tuple[tuple[Told, ...], dict[str, int]]] = {
         (published(), ABORTS, owns("a"), given_to("a", 0, 5), leaves("a"), reset(None, 8)),
         {"waiting": 2, "skipped_by_reset": 8},
     ),
+    "reset where what was aborted is beyond it": (
+        (published(), ABORTS, reset(None, 2), owns("a"), given_to("a", 2, 6), committed("a", 2, 6), leaves("a")),
+        {"waiting": 4, "acknowledged": 4, "skipped_by_reset": 2},
+    ),
+    "reset beyond what was aborted, and back": (
+        (published(), ABORTS, reset(None, 8), reset(8, 0), owns("a"), given_to("a", 0, 5)),
+        {"waiting": 5, "in_hand": 5},
+    ),
+    "reset behind what was aborted before it began": (
+        (published(), ABORTS, reset(8, 9)),
+        {"waiting": 1, "skipped_by_reset": 1, "before_it_began": 8},
+    ),
     "read outside the group": ((*START, reset(4, 8, READ_OUTSIDE)), {"in_hand": 2, "acknowledged": 8}),
     "compacted": (
         (COMPACTS, published(), owns("a"), given_to("a", 0, 1), given_to("a", 8, 9), committed("a", 0, 9)),

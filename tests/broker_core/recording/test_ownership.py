@@ -193,6 +193,30 @@ def test_a_member_from_outside_could_read_until_its_last_sign_of_life() -> None:
     assert told.gap(20) == ("silence", 11, 21)
 
 
+def test_a_member_that_joined_before_the_recording_could_read_until_its_last_delivery() -> None:
+    told = Written()
+    told.rebalance(0, 1, "", "a")
+    told.read(4, "a", 2)
+    told.tell(9, EventKind.MEMBER_LEFT, "a", detail={"heard_ns": 3 * NS_PER_S})
+    told.read(9, "a", 2)  # on its way still
+    told.rebalance(9, 10, "a", "b")
+    assert told.gap(9) == ("silence", 4, 10)
+    assert not told.ownership._delivered_ns
+
+
+def test_a_recording_of_before_members_were_told_has_the_deliveries_of_the_owner_of_that_name() -> None:
+    told = Written()
+    told.tell(0, EventKind.MEMBER_JOINED, "a", "a-1")
+    told.tell(1, EventKind.PARTITIONS_ASSIGNED, "a", "a-1")
+    told.read(11, "a", 10)
+    told.tell(20, EventKind.MEMBER_LEFT, "a", "a-1", detail={"heard_ns": 10 * NS_PER_S})
+    told.tell(20, EventKind.REBALANCE_STARTED)
+    told.tell(20, EventKind.PARTITIONS_REVOKED, "a", "a-1")
+    told.tell(21, EventKind.PARTITIONS_ASSIGNED, "b", "b-1")
+    told.read(24, "b", 10)
+    assert told.gap(20) == ("silence", 11, 24)
+
+
 class Run:
     """A session with what its events tell of gaps."""
 

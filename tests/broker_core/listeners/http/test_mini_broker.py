@@ -5,12 +5,18 @@ import time
 
 import pytest
 
+from broker_core.broker.group_offsets import Committer
 from broker_core.clients.admin import Admin
+from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.engine.broker_host import BrokerHost
 from broker_core.engine.host import HostConfig
 from broker_core.flow.config import FlowConfig
+from broker_core.groups.config import GroupConfig
 from broker_core.listeners.http.listener import HttpListener
+from broker_core.listeners.http.members import MANUAL_MARK
 from broker_core.log.config import LogConfig
+from broker_core.messages import OffsetAndMetadata
+from broker_core.operations.topics import CreateTopic
 from tests.broker_core.listeners.http.raw import until
 
 
@@ -313,6 +319,25 @@ def test_b_wish_durability_topics_messages_and_consumers_survive_a_restart(tmp_p
         assert call.get("/stats").json["consumers"]["by-hand"]["offset"] == 1
         assert call.done("GET", "/v1/groups/by-hand")["offsets"][0]["committed"] == 0
         call.close()
+
+
+def test_another_auto_commit_moves_no_offset_and_is_taken_while_the_group_has_members(opened, connect):
+    host = BrokerHost(config=HostConfig(groups=GroupConfig(initial_rebalance_delay_ms=0)))
+    call = connect(opened(host))
+    for name in ("orders", "other"):
+        host.ask(CreateTopic(name=name, partitions=1))
+    call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c1"})
+    for value in "abc":
+        call.done("POST", "/produce", {"topic": "orders", "value": value})
+        call.done("POST", "/consume", {"consumer_id": "c1"})
+    call.done("POST", "/produce", {"topic": "other", "value": "d"})
+    offsets = host.broker.offsets
+    host.call(lambda now_ns: offsets.commit(now_ns, "c1", Committer.of("tool"), {("other", 0): 1}))
+    with host, GroupConsumer(host, "c1", ["orders"]) as member:
+        until(lambda: member.poll(timeout_s=0.01) or member.assignment)
+        call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c1", "auto_commit": False})
+        state = host.call(lambda _now: offsets.state("c1"))
+    assert state == {("orders", 0): OffsetAndMetadata(3, MANUAL_MARK), ("other", 0): OffsetAndMetadata(1)}
 
 
 def test_b_wish_offset_commits(call):

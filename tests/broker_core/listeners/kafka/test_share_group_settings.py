@@ -9,11 +9,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from msgspec.structs import asdict
 
 from broker_core import Admin, BrokerHost
 from broker_core.engine.host import HostConfig
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.config import GroupSettings
+from broker_core.groups.config import GroupConfig, GroupSettings
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
@@ -206,6 +207,24 @@ def test_a_heartbeat_interval_is_below_the_session_timeout(host: Any, raw: Any, 
         host.ask(ConfigureGroup(group="workers", settings=GroupChanges(**{f"{kind}_session_timeout_ms": 100})))
     assert refused.value.code is ErrorCode.INVALID_CONFIG
     assert host.broker.groups.configs.names() == ()
+
+
+@pytest.mark.parametrize("kind", ["consumer", "share"])
+def test_a_heartbeat_interval_that_a_group_has_already_is_no_reason_to_refuse_other_settings(kind: str):
+    usual = {f"{kind}_session_timeout_ms": 5_000, f"{kind}_heartbeat_interval_ms": 5_000}
+    config = HostConfig(groups=GroupConfig(consumer_session_timeout_ms=5_000))
+    with (
+        BrokerHost(config=config) as host,
+        KafkaListener(host, port=0) as listener,
+        contextlib.closing(Raw(listener.port)) as raw,
+    ):
+        configured = host.ask(ConfigureGroup(group="workers", settings=GroupChanges(max_record_locks=500)))
+        assert configured.max_record_locks == 500 and usual.items() <= asdict(configured).items()
+        assert altered(raw, GROUP, "workers", ("share.record.lock.duration.ms", SET, "20000")).error_code == 0
+        host.ask(ConfigureGroup(group="workers", settings=GroupChanges(**{f"{kind}_session_timeout_ms": 5_001})))
+        assert host.ask(ConfigureGroup(group="workers", settings=GroupChanges.of(configured))) == configured, "undone"
+        with pytest.raises(BrokerError, match=f"{kind}_heartbeat_interval_ms must be less than"):
+            host.ask(ConfigureGroup(group="workers", settings=GroupChanges(**{f"{kind}_session_timeout_ms": 4_000})))
 
 
 def test_settings_stay_over_a_restart(tmp_path: Any):
