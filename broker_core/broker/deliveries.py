@@ -212,7 +212,7 @@ class Deliveries:
 
     def _takes(self, aborted: Iterable[tuple[int, int]]) -> bool:
         """Whether the reader was given any of what was `aborted`."""
-        found = (delivery for span in aborted for _, _, delivery in self.runs.split(*span))
+        found = (delivery for span in aborted if span[0] < self.given_end for _, _, delivery in self.runs.split(*span))
         return any(delivery is not None and bool(delivery.client) for delivery in found)
 
     def forget(self) -> None:

@@ -446,7 +446,7 @@ class Account:
     def _offsets_reset(self, event: Event) -> None:
         if event.cause == READ_OUTSIDE:
             self.outside.add(event.group)
-        for topic, partition, old, new in () if event.cause == READ_OUTSIDE else event.told.get("changes", ()):
+        for topic, partition, old, new in event.told.get("changes", ()):
             self._deliveries_at((event.group, topic, partition)).pass_by(old, new, self.aborted((topic, partition)))
         self.owners(event)
 

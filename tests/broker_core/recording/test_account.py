@@ -126,6 +126,10 @@ CASES: dict[str, tuple[tuple[Told, ...], dict[str, int]]] = {
         (published(), ABORTS, reset(None, 2), owns("a"), given_to("a", 2, 6), committed("a", 2, 6), leaves("a")),
         {"waiting": 4, "acknowledged": 4, "skipped_by_reset": 2},
     ),
+    "read outside the group beyond what was aborted": (
+        (published(), ABORTS, owns("a"), given_to("a", 0, 3), leaves("a"), reset(None, 8, READ_OUTSIDE)),
+        {"waiting": 2, "acknowledged": 3, "aborted": 3, "skipped_by_reset": 2},
+    ),
     "reset beyond what was aborted, and back": (
         (published(), ABORTS, reset(None, 8), reset(8, 0), owns("a"), given_to("a", 0, 5)),
         {"waiting": 5, "in_hand": 5},
