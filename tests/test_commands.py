@@ -179,6 +179,7 @@ def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> Non
         (("shot", "first-session", "--at", "1", "--size", "10x10", "out.png"), "from 960x640"),
         (("shot", "first-session", "--at", "1", "shot.jpg"), "shot.jpg must end with .png"),
         (("shot", "first-session", "--at", "9999", "out.png"), "first-session ends at 300 s"),
+        (("shot", "your-own-cluster", "--at", "20", "out.png"), "your-own-cluster has a cluster of its own and is not"),
         (
             ("shot", "first-session", "--at", "1", "no/folder/out.png"),
             "There is no folder no/folder to write out.png into",

@@ -19,6 +19,7 @@ from broker_core.plurals import counted
 Facts = Mapping[str, object]  # values by their titles, which in JSON are keys
 Column = str | tuple[str, str | Callable[[Any], object]]  # an attribute; or a title, and an attribute or a function
 _WIDE = 10_000
+_UNLIMITED = (1 << 63) - 1  # what Kafka's settings have where there is no limit
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
 
 
@@ -143,7 +144,7 @@ sentence_of = _Sentence().format  # as `say`; of what is no number, its elements
 
 
 def _cell(value: object) -> str:
-    if value is None:
+    if value is None or value == _UNLIMITED:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -29,6 +29,8 @@ def draw(scenario: Path, *, at_s: float, size: tuple[int, int], theme: str, seed
     try:
         workbench.controller.open(scenario, seed)
         opened = workbench.controller.source.scenario
+        if workbench.controller.source.engine is None:
+            raise ScenarioError(f"{scenario.stem} has a cluster of its own and is not drawn; brokerscope run runs it.")
         if opened is not None and at_s > opened.until_s:
             raise ScenarioError(f"{scenario.stem} ends at {opened.until_s:g} s; give a time up to that, not {at_s:g}.")
         window = workbench.window

@@ -164,7 +164,7 @@ def _tell(
 ) -> None:
     for fault in faults:
         if unmet := fault.told():
-            note(f"brokerscope with: {unmet}.")
+            note(f"brokerscope with: {unmet}{'' if unmet.endswith('?') else '.'}")
     broker.faults.begun.clear()
     if failed:
         print(f"What happened in the broker:\n{broker.timeline()}", file=sys.stderr)

@@ -92,6 +92,7 @@ class PartitionLog:
         self.topic = topic
         self.partition = partition
         self.name = f"{topic}-{partition}"
+        self.title = f"{topic}/{partition}"  # as all commands and panels show it
         self.segments = SegmentList(segments)
         self.config = config
         self.recovery = recovery.report
@@ -183,7 +184,7 @@ class PartitionLog:
         if not self.start_offset <= offset <= self.end_offset:
             start, end = self.start_offset, self.end_offset
             holds = f"holds {start} to {end - 1}" if start < end else f"is empty and continues at {end}"
-            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which {holds}")
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.title}, which {holds}")
 
     def read(
         self,
@@ -251,7 +252,7 @@ class PartitionLog:
         """The message at `offset`. Raises OFFSET_OUT_OF_RANGE if there is none, and DAMAGED."""
         found = self.read(offset, max_messages=1, unsynced=unsynced)
         if not found or found[0].offset != offset:
-            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.title}")
         return found[0]
 
     def runs(self, offset: int, end_offset: int) -> list[MessageRun]:
@@ -443,7 +444,7 @@ class PartitionLog:
         """Raises OFFSET_OUT_OF_RANGE above the high watermark."""
         if offset > self.high_watermark:
             raise BrokerError(
-                ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which ends at {self.high_watermark}"
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.title}, which ends at {self.high_watermark}"
             )
 
     def delete_before(self, offset: int) -> None:

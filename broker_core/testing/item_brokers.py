@@ -43,7 +43,7 @@ class ItemBrokers:
         self._folder = folder
         self._nodeid = nodeid
         self._brokers: list[Recorded] = []
-        self._saved: set[Path] = set()
+        self._saved: dict[Path, float] = {}  # up to which second
 
     def add(self, broker: Recorded) -> None:
         """One more. The recording of an earlier run goes."""
@@ -69,8 +69,9 @@ class ItemBrokers:
         for number, broker in enumerate(self._brokers, start=1):
             path = self._path(number)
             if path not in self._saved:
+                now_s = broker.now_s  # saving takes a while, and a broker in real time goes on
                 broker.save(path, title=self._nodeid, about=about)
-                self._saved.add(path)
+                self._saved[path] = now_s
                 fresh.append(path)
         return fresh
 
@@ -82,6 +83,7 @@ class ItemBrokers:
             told = [f"Broker {number}:"] if len(self._brokers) > 1 else []
             told.append(broker.timeline())
             if path in self._saved:
-                told += ["", f"brokerscope open {shlex.quote(str(path.absolute()))} --at {broker.now_s:.2f}"]
+                at_s = int(self._saved[path] * 100) / 100  # rounded up it may be after the end
+                told += ["", f"brokerscope open {shlex.quote(str(path.absolute()))} --at {at_s:.2f}"]
             parts.append("\n".join(told))
         return "\n\n".join(parts)

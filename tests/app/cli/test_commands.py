@@ -1,6 +1,7 @@
 """Checklist A25: every verb, on a data directory and on a running broker, for people and for programs."""
 
 import argparse
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -20,7 +21,9 @@ def test_a25_topics_are_created_configured_filled_trimmed_and_deleted(shell: She
     ]
     (row,) = shell.rows("topics", "list")
     assert (row["topic"], row["partitions"], row["messages"]) == ("orders", 2, 2)
-    assert "Retention ms" in shell("topics", "describe", "orders")
+    described = shell("topics", "describe", "orders")
+    assert "Retention ms" in described
+    assert re.search("^Timestamp before max ms +-$", described, re.MULTILINE)
     shell("topics", "configure", "orders", "--cleanup", "compact")
     assert "compact" in shell("topics", "describe", "orders")
     shell("topics", "add-partitions", "orders", "--total", 3)

@@ -132,7 +132,7 @@ def test_schemas_tell_versions_and_modes(shell: Shell) -> None:
         (("consume", "jobs", "--from", "latest"), "jobs is a queue, but --from is for topics"),
         (
             ("consume", "t", "--offset", "7"),
-            "The offset is outside the log: 7 in t-0, which is empty and continues at 0.",
+            "The offset is outside the log: 7 in t/0, which is empty and continues at 0.",
         ),
         (("consume", "t", "--partition", "9"), "t has no partition 9; its last is 0."),
         (("consume", "t", "--group", "g", "--offset", "1"), "leave out --group or --offset."),

@@ -72,7 +72,7 @@ def test_an_assertion_that_does_not_hold_fails_what_has_passed(capfd: Any, tmp_p
 def test_a_condition_is_asserted_and_a_fault_that_nobody_meets_is_told(capfd: Any) -> None:
     fault = ("--fault", "error Produce NOT_LEADER_OR_FOLLOWER times=3 topic=ordres")
     assert main(["with", "--topic", "orders", *fault, "--assert", "topic = orders and messages = 0", *PYTHON, ""]) == 0
-    assert "there is no topic ordres; did you mean orders?" in capfd.readouterr().err
+    assert "there is no topic ordres; did you mean orders?\n" in capfd.readouterr().err
 
 
 def test_faults_of_the_line_are_typed_as_their_effect_needs() -> None:

@@ -100,6 +100,13 @@ def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
     assert rows[0][1].startswith("every 4th message fails at builds")
 
 
+@pytest.mark.parametrize("selected", ["group:indexers", "topic:commits"])
+def test_the_dialog_of_broken_requests_is_filled_with_what_it_was_opened_on(hand: Hand, selected: str) -> None:
+    dialog = run(hand, "break_requests", selected)
+    kind, _, name = selected.partition(":")
+    assert {each: dialog.values()[each] for each in ("group", "topic")} == {"group": "", "topic": "", kind: name}
+
+
 def test_broken_requests_are_told_in_words_undone_and_ended(hand: Hand) -> None:
     dialog = run(hand, "break_requests", "topic:commits")
     fill(hand, dialog, effect="error", error="NOT_ENOUGH_REPLICAS", api="Produce", topic="commits", times=3)

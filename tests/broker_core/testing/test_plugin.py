@@ -11,6 +11,7 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.engine.broker_host import BrokerHost
 from broker_core.errors import BrokerError
+from broker_core.recording.judged import check_moment
 from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session
 from broker_core.testing import plugin
@@ -118,6 +119,33 @@ def test_a_failure_tells_what_happened_and_how_to_open_it(pytester, run_pytest):
     assert [str(event.kind) for event in session.index.events()] == ["topic_created", "published"]
     assert FolderPlayback(session.folder).end().topics[0].published == 1
     assert (pytester.path / ".brokerscope" / ".gitignore").read_text() == "*\n"
+
+
+def test_the_moment_in_the_command_that_opens_a_recording_is_not_after_its_end(pytester, run_pytest):
+    pytester.makepyfile(
+        test_shop=FAILS
+        + """
+    import time
+
+    import pytest
+
+    from broker_core.testing.embedded_broker import EmbeddedBroker
+
+    @pytest.fixture(autouse=True)
+    def saving_takes_a_while(monkeypatch):
+        save = EmbeddedBroker.save
+
+        def slowly(*arguments, **settings):
+            saved = save(*arguments, **settings)
+            time.sleep(0.05)
+            return saved
+
+        monkeypatch.setattr(EmbeddedBroker, "save", slowly)
+    """
+    )
+    (at,) = re.findall(r"brokerscope open \S+ --at (\S+)", output(run_pytest()))
+    session = open_session(pytester.path / ".brokerscope" / "test_shop.test_orders")
+    check_moment("--at", float(at), session.metadata.duration_ns)
 
 
 def test_the_recording_of_a_failure_goes_when_the_test_passes(pytester, run_pytest):
