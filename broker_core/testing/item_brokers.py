@@ -69,9 +69,9 @@ class ItemBrokers:
         for number, broker in enumerate(self._brokers, start=1):
             path = self._path(number)
             if path not in self._saved:
-                now_s = broker.now_s  # saving takes a while, and a broker in real time goes on
+                at_s = int(broker.now_s * 100) / 100  # not after the end: a broker in real time goes on
                 broker.save(path, title=self._nodeid, about=about)
-                self._saved[path] = now_s
+                self._saved[path] = at_s
                 fresh.append(path)
         return fresh
 
@@ -83,7 +83,6 @@ class ItemBrokers:
             told = [f"Broker {number}:"] if len(self._brokers) > 1 else []
             told.append(broker.timeline())
             if path in self._saved:
-                at_s = int(self._saved[path] * 100) / 100  # rounded up it may be after the end
-                told += ["", f"brokerscope open {shlex.quote(str(path.absolute()))} --at {at_s:.2f}"]
+                told += ["", f"brokerscope open {shlex.quote(str(path.absolute()))} --at {self._saved[path]:.2f}"]
             parts.append("\n".join(told))
         return "\n\n".join(parts)
