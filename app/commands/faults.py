@@ -114,13 +114,12 @@ class FaultHandlers(Handlers):
         )
 
     def ask_rule(self) -> None:
-        context = self._context
-        snapshot = context.controller.snapshot
+        snapshot = self._snapshot
         readers = [actor.name for actor in snapshot.actors if actor.role != "producer"]
         groups = [group.name for group in snapshot.groups]
         places = dict.fromkeys([*queue_names(snapshot), *groups, *topic_names(snapshot), *readers])
         actor = self._client(READERS)
-        selected = context.selected("queue", "workers", "group", "topic")
+        selected = self._context.selected("queue", "workers", "group", "topic")
         chosen = selected if actor is None else actor.name
         self.form(
             "fail_matching",

@@ -143,8 +143,7 @@ def _session_broker_of(item: pytest.Item) -> EmbeddedBroker | None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Clean the broker of the run, where the test uses it and another one did."""
-    broker = _session_broker_of(item)
-    if broker is not None:
+    if (broker := _session_broker_of(item)) is not None:
         broker.reset()
 
 
@@ -188,8 +187,7 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and not item.config.getoption("fulltrace"):
         leave_out_own_frames(call.excinfo, item.config.rootpath)
     report = yield
-    session_broker = _session_broker_of(item)
-    if session_broker is not None and report.when == "setup":
+    if report.when == "setup" and (session_broker := _session_broker_of(item)) is not None:
         _brokers_of(item).add(session_broker)
     # given_schedule makes brokers, and tells the one of the run that failed.
     if call.excinfo is not None:
