@@ -53,10 +53,10 @@ def _print(found: dict[str, Any], options: argparse.Namespace) -> None:
     shown = [title for title in titles.values() if title in _ALWAYS or any(row[title] for row in rows)]
     print_rows([{title: row[title] for title in shown} for row in rows], options, none="Nobody reads anything.")
     print()
-    for verdict in found["verdicts"].values():
-        if verdict["holds"] is None:
-            print("nothing is judged")
-            break
+    judged = [verdict for verdict in found["verdicts"].values() if verdict["holds"] is not None]
+    if not judged:
+        print("nothing is judged")
+    for verdict in judged:
         print(verdict["answer"])
         for sentence in verdict["because"]:
             print(f"- {sentence}")

@@ -9,7 +9,7 @@ from broker_core.events import Event
 from broker_core.recording.account import Account, Row
 from broker_core.recording.checker import Checker
 from broker_core.recording.judged import Judged, judge, miscounted
-from broker_core.recording.verdicts import Finding, answer, findings, not_known
+from broker_core.recording.verdicts import Finding, answer, findings, is_judged, not_known
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
 from resources.account import STATES, VerdictName
@@ -81,7 +81,8 @@ def _cells(row: Row, shown: Iterable[str], came: int) -> tuple[str, ...]:
 
 def _notes(found: Judged, verdicts: dict[VerdictName, list[Finding]]) -> Iterator[str]:
     for name, because in verdicts.items():
-        yield sentence(answer(name, because).translated(tr))
+        if is_judged(name, found.order):
+            yield sentence(answer(name, because).translated(tr))
         yield from (f"- {each.sentence.translated(tr)}" for each in because[:MOST_TOLD])
     if not found.checked:
         yield tr(

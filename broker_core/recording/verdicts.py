@@ -56,6 +56,8 @@ class Order:
         self._told: dict[tuple[str, int], dict[int, bytes]] | None = {} if keys is None else None
         self._keys: Keys = self._told if self._told is not None else keys or {}
         self._last: dict[tuple[str, str, bytes], tuple[int, int, int]] = {}
+        self._reached: dict[tuple[str, str, int], int] = {}  # offsets, by reader, topic and partition
+        self.goes_back = False  # whether a reader was first given a message behind others of its partition
         self.unknown = 0  # messages whose keys no event tells
         self.found: list[Finding] = []
 
@@ -67,9 +69,12 @@ class Order:
                 self._told.setdefault(event.place, {})[event.offset] = event.key
             else:
                 self.unknown += event.count if event.count > 1 else 0
-        elif event.kind is EventKind.DELIVERED and event.attempt == 1 and event.place in self._keys:
-            keys = self._keys[event.place]
-            for offset in event.offsets:
+        elif event.kind is EventKind.DELIVERED and event.attempt == 1:
+            reached = self._reached.get((event.group, *event.place), 0)
+            self.goes_back |= event.offset < reached
+            self._reached[event.group, *event.place] = max(reached, event.offsets.stop)
+            keys = self._keys.get(event.place, {})
+            for offset in event.offsets if keys else ():
                 key = keys.get(offset)
                 if key is not None:
                     self._judge(event, offset, key)
@@ -108,6 +113,11 @@ def answer(name: VerdictName, because: Sequence[Finding]) -> Sentence:
     return Sentence(VERDICTS[name].broken, count=sum(each.messages for each in because))
 
 
+def is_judged(name: VerdictName, order: Order | None) -> bool:
+    """Whether the events tell if the verdict holds. Keys that are not recorded matter if a reader went back."""
+    return name != "in_order" or (order is not None and bool(order.found or not (order.unknown and order.goes_back)))
+
+
 def _lost(rows: list[Row]) -> list[Finding]:
     found = []
     for row in rows:
@@ -125,15 +135,9 @@ def _lost(rows: list[Row]) -> list[Finding]:
 
 def _beside(account: Account) -> list[Finding]:
     """Losses that belong to no reader: messages that were never stored, or that are missing in a log."""
+    dropped = mark("{messages} for {target} dropped before they were stored, and no producer was told")
     found = [
-        Finding(
-            Sentence(
-                "{messages} for {target} dropped before they were stored, and no producer was told",
-                messages=_messages(count),
-                target=target,
-            ),
-            messages=count,
-        )
+        Finding(Sentence(dropped, messages=_messages(count), target=target), messages=count)
         for target, count in account.dropped.items()
         if count
     ]
@@ -216,35 +220,29 @@ def _unsound(account: Account, by: str) -> list[Finding]:
 
 def not_known(account: Account, order: Order | None = None) -> list[Sentence]:
     """What the events cannot tell, in sentences for the reader of a report."""
-    told = [
-        Sentence(
-            "Group {group} was read by a program that is not known to be in it: what it was given is not judged.",
-            group=group,
-        )
-        for group in sorted(account.outside)
-    ]
+    words = mark("Group {group} was read by a program that is not known to be in it: what it was given is not judged.")
+    told = [Sentence(words, group=group) for group in sorted(account.outside)]
     if account.gaps:
         words = mark("1 time the broker was not seen for a while: what it did then is missing.")
         if account.gaps > 1:
             words = mark("{count} times the broker was not seen for a while: what it did then is missing.")
         told.append(Sentence(words, count=account.gaps))
     if order is not None and order.unknown:
-        told.append(
-            Sentence(
-                "The keys of {messages} are not recorded: their order is not judged.", messages=_messages(order.unknown)
-            )
-        )
+        words = mark("The keys of {messages} are not recorded: their order is not judged.")
+        told.append(Sentence(words, messages=_messages(order.unknown)))
     return told
 
 
 def as_json(account: Account, order: Order | None, unknown: list[str], *, judged: bool = True) -> dict[str, Any]:
-    """The account and its verdicts for scripts; `holds` is None where nothing is judged."""
+    """The account and its verdicts for scripts; `holds` and `answer` are None where nothing is judged."""
     found = findings(account, order)
+    known = {name: judged and is_judged(name, order) for name in VERDICTS}
     return {
         "readers": [_row_json(row) for row in account.rows()],
         "verdicts": {
             name: {
-                **{"holds": not found[name] if judged else None, "answer": str(answer(name, found[name]))},
+                "holds": not found[name] if known[name] else None,
+                "answer": str(answer(name, found[name])) if known[name] else None,
                 "because": [finding.what for finding in found[name]],
             }
             for name in VERDICTS

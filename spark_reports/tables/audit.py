@@ -9,7 +9,7 @@ import polars as pl
 
 from broker_core.filters.error import Sentence
 from broker_core.recording.account import Account, Again, Row
-from broker_core.recording.verdicts import Finding, Order, answer, findings
+from broker_core.recording.verdicts import Finding, Order, answer, findings, is_judged
 from resources.account import STATES, VERDICTS, VerdictName
 from spark_reports.tables.details import PLACE, deletions
 from spark_reports.tables.schema import columns, rows
@@ -42,7 +42,7 @@ class JudgedAccount:
         self.account, self.problems = account, problems
         self.rows: list[Row] = account.rows()
         self.findings: dict[VerdictName, list[Finding]] = findings(account, order)
-        self.known = {name: not problems and (name != "in_order" or order is not None) for name in VERDICTS}
+        self.known = {name: not problems and is_judged(name, order) for name in VERDICTS}
 
 
 def account(judged: JudgedAccount) -> pl.DataFrame:

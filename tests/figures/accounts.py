@@ -109,7 +109,7 @@ def window_differences(shown: FactsTable, account: dict[str, Any]) -> list[str]:
     found = [f"shown, and not in the account: {line}" for line in these - those]
     found += [f"in the account, and not shown: {line}" for line in those - these]
     for verdict in account["verdicts"].values():
-        for words in (verdict["answer"], *verdict["because"][:1]):
+        for words in (verdict["answer"] or "", *verdict["because"][:1]):
             if words.casefold() not in shown.note.casefold():
                 found.append(f"{words!r} is not in {shown.note!r}")
     holds = account["verdicts"]["nothing_lost"]["holds"]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import polars as pl
 import pytest
 
+from app.cli.main import main
 from app.sessions.audit import audit, table_of
 from app.sessions.jobs import Cancelled, Work
 from broker_core.events import Event, EventKind
 from broker_core.recording.account import Account
 from broker_core.recording.judged import Judged
+from broker_core.recording.recorder import Recorder
+from broker_core.recording.verdicts import Order
 from broker_core.simulation import load_scenario
 from broker_core.snapshots import Snapshot
 from resources import path
+from spark_reports.tables.audit import JudgedAccount, verdicts
 from tests.broker_core.recording.test_fold import SCENARIOS, keyframes_of
 from tests.long_form import TELLING, some
 
@@ -107,3 +114,48 @@ def test_what_is_redriven_into_a_topic_is_published_once_for_those_who_subscribe
         account(event)
     (row,) = account.rows()
     assert (row.published, row.open) == (11, 11)
+
+
+@pytest.mark.parametrize(
+    ("back", "keys", "answer"),
+    [
+        (True, [None], None),
+        (False, [None], "the order of each key was kept"),
+        (True, [b"a", b"b"], "the order of each key was kept"),
+        (True, [b"a", b"a"], "delivered out of the order of their key: 1"),
+        (True, [b"a", None, b"a"], "delivered out of the order of their key: 1"),
+    ],
+    ids=["not known", "read once through", "other keys", "one key", "some known"],
+)
+def test_the_order_of_keys_that_are_not_recorded_is_not_judged_where_a_reader_went_back(
+    back: bool, keys: list[bytes | None], answer: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A batch does not tell the keys of its messages."""
+    counts = [5 if key is None else 1 for key in keys]
+    firsts = [sum(counts[:number]) for number in range(len(keys) + 1)]
+    halves = [(firsts[-1] // 2, firsts[-1]), (0, firsts[-1] // 2)]
+    usual: dict[str, Any] = {"topic": "orders", "partition": 0, "published_ns": 0}
+    events = [
+        Event(seq, seq, EventKind.PUBLISHED, offset=first, count=count, key=key, **usual)
+        for seq, (first, count, key) in enumerate(zip(firsts[:-1], counts, keys, strict=True))
+    ]
+    for first, end in halves if back else reversed(halves):
+        given = {"offset": first, "count": end - first, "group": "billing", "client": "one", "attempt": 1}
+        events.append(Event(len(events), len(events), EventKind.DELIVERED, **usual | given))
+    recorder = Recorder(tmp_path / "s", scenario_name="fake")
+    for event in events:
+        recorder(event)
+    recorder.close(time_ns=100)
+    assert main(["audit", str(tmp_path / "s"), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)["verdicts"]["in_order"]
+    assert (told["answer"], told["holds"]) == (answer, None if answer is None else "kept" in answer)
+    main(["audit", str(tmp_path / "s")])
+    account, order = Account(), Order()
+    for event in events:
+        account(event)
+        order(event)
+    window = table_of(Judged(account, order)).note
+    for shown in (capsys.readouterr().out, window):
+        assert ("order of each key was kept" in shown) == bool(told["holds"]) and "only messages that" in shown.lower()
+    report = verdicts(JudgedAccount(account, order)).row(by_predicate=pl.col("verdict") == "in_order", named=True)
+    assert (report["holds"], report["answer"]) == (told["holds"], answer)

@@ -110,6 +110,8 @@ class Account:
         self._gone: dict[tuple[str, str], str] = {}
         self._aside: dict[str, Any] = {}
         self._keys: dict[tuple[str, int, int], bytes] = {}
+        self._reached: dict[tuple[str, str, int], int] = {}
+        self._unknown_keys = self._goes_back = False
         self._latest: dict[tuple[str, str, bytes], tuple[int, int, int]] = {}
         self._handlers: dict[str, Callable[[Row], object]] = {
             "published": self._published,
@@ -164,15 +166,15 @@ class Account:
                 found.append(_row(topic, "", counts))
         return found
 
-    def verdicts(self) -> dict[str, bool]:
-        """Which of them hold."""
-        rows = self.readers()
+    def verdicts(self) -> dict[str, bool | None]:
+        """Which of them hold; None is not known, as of a reader that went back where keys are not recorded."""
+        rows, in_doubt = self.readers(), self._unknown_keys and self._goes_back
         return {
             "nothing_lost": not (sum(row["lost"] for row in rows) or self.dropped or any(self._holes())),
             "nothing_twice": not any(again.why in FAULTS for again in self.again),
             "everything_done": not any(row["waiting"] + row["in_hand"] - self._kept_elsewhere(row) for row in rows),
             "commits_are_sound": not self.unsound,
-            "in_order": not self.out_of_order,
+            "in_order": None if not self.out_of_order and in_doubt else not self.out_of_order,
         }
 
     def delivered_again(self) -> Counter[tuple[str, int, int, str, str]]:
@@ -263,6 +265,7 @@ class Account:
         return self.logs[topic, partition]
 
     def _published(self, row: Row) -> None:
+        self._unknown_keys |= row["key"] is None and row["count"] > 1
         log = self._log(row["topic"], row["partition"])
         for offset in _offsets(row):
             log.messages[offset] = row["seq"]
@@ -345,6 +348,10 @@ class Account:
     def _delivered(self, row: Row) -> None:
         reading, key = self._of(row), (row["group"], row["topic"], row["partition"])
         member, lost = row["member"] or row["client"], ""
+        if row["attempt"] == 1:
+            reached = self._reached.get(key, 0)
+            self._goes_back |= row["offset"] < reached
+            self._reached[key] = max(reached, row["offset"] + row["count"])
         is_member = row["group"] not in self.queues and row["member"] and row["member"][:1] != "@"
         if is_member and key in self._told_owners and self._owners.get(key) != member:
             lost = self._gone.get((row["group"], member), "partition moved")
