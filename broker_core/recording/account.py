@@ -18,6 +18,7 @@ from broker_core.events import (
     BEYOND_END,
     COMPACTED,
     FETCHED_AGAIN,
+    FIRST_COMMIT,
     READ_OUTSIDE,
     RESET_OFFSETS,
     UNDO_PURGE,
@@ -447,7 +448,10 @@ class Account:
         if event.cause == READ_OUTSIDE:
             self.outside.add(event.group)
         for topic, partition, old, new in event.told.get("changes", ()):
-            self._deliveries_at((event.group, topic, partition)).pass_by(old, new, self.aborted((topic, partition)))
+            found = self._deliveries_at((event.group, topic, partition))
+            if event.cause == FIRST_COMMIT and found.begin is None:
+                found.begin_at(new)  # what it did before is not known
+            found.pass_by(old, new, self.aborted((topic, partition)))
         self.owners(event)
 
     def _commit_beyond(self, event: Event) -> None:

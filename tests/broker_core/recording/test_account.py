@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core import Admin, BrokerHost, Producer
-from broker_core.events import BROKER_CRASH, READ_OUTSIDE, Event, EventKind
+from broker_core.events import BROKER_CRASH, FIRST_COMMIT, READ_OUTSIDE, Event, EventKind
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.recording.account import Account
@@ -112,6 +112,7 @@ CASES: dict[str, tuple[tuple[Told, ...], dict[str, int]]] = {
     ),
     "a commit without reading": ((published(), committed("@tool", 0, 6)), {"waiting": 4, "skipped_by_reader": 6}),
     "reset forwards": ((*START, leaves("a"), reset(4, 8)), {"waiting": 2, "acknowledged": 4, "skipped_by_reset": 4}),
+    "a first commit is seen": ((published(), reset(None, 6, FIRST_COMMIT)), {"waiting": 4, "before_it_began": 6}),
     "reset backwards": ((*START, leaves("a"), reset(4, 0)), {"waiting": 10}),
     "committed backwards": ((*START, reset(4, 0, "committed backwards")), {"in_hand": 10}),
     "reset beyond what was aborted": (

@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.figures.recount.key_order import KeyOrder
+
 Row = dict[str, Any]
 Place = tuple[str, int]  # topic, partition
 
@@ -101,7 +103,7 @@ class Account:
         }
         self.again: list[Again] = []
         self.unsound: list[tuple[str, str, int, int]] = []  # reader, topic, partition, committed
-        self.out_of_order: list[tuple[str, str, int, int]] = []
+        self._key_order = KeyOrder()
         self.dropped = 0
         self.elsewhere: set[str] = set()
         self.frozen: list[tuple[str, str, Counter[str]]] = []
@@ -109,10 +111,6 @@ class Account:
         self._told_owners: set[tuple[str, str, int]] = set()
         self._gone: dict[tuple[str, str], str] = {}
         self._aside: dict[str, Any] = {}
-        self._keys: dict[tuple[str, int, int], bytes] = {}
-        self._reached: dict[tuple[str, str, int], int] = {}
-        self._unknown_keys = self._goes_back = False
-        self._latest: dict[tuple[str, str, bytes], tuple[int, int, int]] = {}
         self._handlers: dict[str, Callable[[Row], object]] = {
             "published": self._published,
             "redriven": self._redriven,
@@ -167,14 +165,14 @@ class Account:
         return found
 
     def verdicts(self) -> dict[str, bool | None]:
-        """Which of them hold; None is not known, as of a reader that went back where keys are not recorded."""
-        rows, in_doubt = self.readers(), self._unknown_keys and self._goes_back
+        """Which of them hold; None is not known."""
+        rows = self.readers()
         return {
             "nothing_lost": not (sum(row["lost"] for row in rows) or self.dropped or any(self._holes())),
             "nothing_twice": not any(again.why in FAULTS for again in self.again),
             "everything_done": not any(row["waiting"] + row["in_hand"] - self._kept_elsewhere(row) for row in rows),
             "commits_are_sound": not self.unsound,
-            "in_order": None if not self.out_of_order and in_doubt else not self.out_of_order,
+            "in_order": self._key_order.was_kept,
         }
 
     def delivered_again(self) -> Counter[tuple[str, int, int, str, str]]:
@@ -265,13 +263,11 @@ class Account:
         return self.logs[topic, partition]
 
     def _published(self, row: Row) -> None:
-        self._unknown_keys |= row["key"] is None and row["count"] > 1
+        self._key_order.published(row)
         log = self._log(row["topic"], row["partition"])
         for offset in _offsets(row):
             log.messages[offset] = row["seq"]
             log.end = max(log.end, offset + 1)
-            if row["key"] is not None:
-                self._keys[row["topic"], row["partition"], offset] = row["key"]
 
     def _redriven(self, row: Row) -> None:
         """A queue's own; to a topic it is published, too."""
@@ -348,10 +344,7 @@ class Account:
     def _delivered(self, row: Row) -> None:
         reading, key = self._of(row), (row["group"], row["topic"], row["partition"])
         member, lost = row["member"] or row["client"], ""
-        if row["attempt"] == 1:
-            reached = self._reached.get(key, 0)
-            self._goes_back |= row["offset"] < reached
-            self._reached[key] = max(reached, row["offset"] + row["count"])
+        self._key_order.delivered(row)
         is_member = row["group"] not in self.queues and row["member"] and row["member"][:1] != "@"
         if is_member and key in self._told_owners and self._owners.get(key) != member:
             lost = self._gone.get((row["group"], member), "partition moved")
@@ -366,7 +359,7 @@ class Account:
                 beside = "" if message.owner == member else "read beside"
                 self._note(row, offset, message, beside if message.owner else message.back)
             else:
-                self._in_order(row, offset)
+                self._key_order.given_first(row, offset)
             message.given, message.holder, message.client = True, member, row["client"]
             message.passed, message.deleted = "", False
             message.owner, message.back = ("", lost) if lost else (member, "")
@@ -376,17 +369,6 @@ class Account:
     def _note(self, row: Row, offset: int, message: Message, why: str) -> None:
         who = (message.client, row["client"])
         self.again.append(Again(row["topic"], row["partition"], offset, row["group"], why, *who, row["seq"]))
-
-    def _in_order(self, row: Row, offset: int) -> None:
-        key = self._keys.get((row["topic"], row["partition"], offset))
-        if key is None:
-            return
-        place = (row["published_ns"] or 0, row["partition"], offset)
-        before = self._latest.get((row["group"], row["topic"], key))
-        if before is not None and before > place:
-            self.out_of_order.append((row["group"], row["topic"], row["partition"], offset))
-        else:
-            self._latest[row["group"], row["topic"], key] = place
 
     def _passed_over(self, row: Row) -> None:
         reading = self._of(row)
@@ -539,6 +521,8 @@ class Account:
     def _offsets_reset(self, row: Row) -> None:
         for topic, partition, old, new in row["detail"].get("changes", ()):
             reading = self._reading(topic, row["group"], partition)
+            if reading.began is None and row["cause"] == "the first commit that was seen":
+                self._reading_began({**row, "topic": topic, "partition": partition, "offset": new})
             base = old if old is not None else reading.began or 0
             owner = self._owners.get((row["group"], topic, partition), "")
             self._reset(reading, topic, partition, base, new, row["cause"], owner)
