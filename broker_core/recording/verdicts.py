@@ -169,9 +169,7 @@ def _twice(again: list[Again]) -> list[Finding]:
 
 def _open(rows: list[Row], by: str, published: int) -> list[Finding]:
     found = []
-    for row in rows:
-        if row.open <= 0:
-            continue
+    for row in [row for row in rows if row.open > 0]:
         first = next(place for place in row.places if STATES[place.delivery.state].open)
         at = (row.source, first.partition, first.first)
         if row.reader == NOBODY:
@@ -201,9 +199,7 @@ def _states(row: Row) -> Sentence:
 
 def _unsound(account: Account, by: str) -> list[Finding]:
     found = {}
-    for each in account.unsound:
-        if by not in {"", each.reader}:
-            continue
+    for each in [each for each in account.unsound if by in {"", each.reader}]:
         words = mark("{place} was given to its group up to {limit}, and {reader} committed {committed}")
         if each.beyond_end:
             words = mark("{place} ends at {limit}, and {reader} committed {committed}")
